@@ -1,3 +1,4 @@
+import { COLUMN_SET_NAMES, type ColumnSetName, columnSet, pickColumns, type TimedLine } from './columns/column-sets.ts';
 import {
   type Format,
   type FormatName,
@@ -6,23 +7,13 @@ import {
   type LineHead,
   type WrapperName,
 } from './format.ts';
-import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
-import { createGlogFormat } from './formats/glog-format.ts';
-import { createIsoFormat } from './formats/iso-format.ts';
 import { createJournalExportFormat } from './formats/journal-export-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
-import {
-  FALLBACK_LAYOUTS,
-  type FallbackName,
-  LAYOUT_DEFINITIONS,
-  type LayoutName,
-} from './formats/layout/definitions.ts';
-import { compileLayoutFormat, hasPartialTime, type LayoutDefinition } from './formats/layout/layout-format.ts';
+import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
+import { OWN_LAYOUTS, type OwnLayoutName } from './formats/layout/own-layouts.ts';
 import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
-import { createLog4jFormat } from './formats/log4j-format.ts';
-import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
 import { createOtlpFormat } from './formats/otlp-format.ts';
 import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import {
@@ -33,18 +24,15 @@ import {
   type LineGroup,
   type SampleLine,
 } from './formats/sample-lines.ts';
-import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
-import { createTidbFormat } from './formats/tidb-format.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
 import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
 import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
-import { createHeadFormat, hasPartialSlots } from './heads/head-format.ts';
+import { createHeadFormat, type HeadFormat, hasPartialSlots } from './heads/head-format.ts';
 import { createJsonPathFormat } from './heads/json-path-format.ts';
 import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
-import type { BuiltInFormatName } from './user-format.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file does not improve detection. */
@@ -56,81 +44,87 @@ const MAX_GROUPS = 96;
 /** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
 const OVERRULED_FACTOR = 2;
 
-const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(lazyLayout);
-const FALLBACKS = FALLBACK_LAYOUTS.map(lazyLayout);
+const OWN_LAYOUT_CREATORS = Object.fromEntries(
+  OWN_LAYOUTS.map((definition) => [definition.name, lazyLayout(definition)]),
+) as Record<OwnLayoutName, FormatCreator>;
 
-function creatorsByName<Name extends string>(formats: readonly { name: Name; create: FormatCreator }[]) {
-  return Object.fromEntries(formats.map(({ name, create }) => [name, create])) as Record<Name, FormatCreator>;
-}
-
-/** Every format, specific before general: of two that match a file equally well the first is chosen. */
-const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
+/** Formats that are read by code of their own, heads included: specific before general. For all others the heads are learned. */
+const CREATORS = {
   'lindb-access': createLindbAccessFormat,
   'lindb-slow-sql': createLindbSlowSqlFormat,
   contract: createContractFormat,
   otlp: createOtlpFormat,
   json: createJsonFormat,
-  'journal-export': createJournalExportFormat,
-  tidb: createTidbFormat,
-  glog: createGlogFormat,
-  capnslog: createCapnslogFormat,
-  ...creatorsByName<Exclude<LayoutName, FallbackName>>(LAYOUT_FORMATS),
-  'nginx-access': createNginxAccessFormat,
-  'nginx-error': createNginxErrorFormat,
-  'syslog-5424': createSyslog5424Format,
-  log4j: createLog4jFormat,
-  syslog: createSyslogFormat,
-  iso: createIsoFormat,
-  ...creatorsByName(FALLBACKS),
-  'python-basic': createPythonBasicFormat,
-  text: (options) => createLearned('text', NOTHING_LEARNED, options),
-};
-
-/** Formats in which times may lack a year or a date: when the file was written completes them. */
-const PARTIAL_TIME_FORMATS: ReadonlySet<FormatName> = new Set<FormatName>([
-  'glog',
-  'syslog',
-  ...[...LAYOUT_FORMATS, ...FALLBACKS].filter(({ isPartial }) => isPartial).map(({ name }) => name),
-]);
-
-export const FORMAT_NAMES: readonly BuiltInFormatName[] = Object.keys(CREATORS) as BuiltInFormatName[];
-
-const BUILT_IN: readonly CandidateFormat[] = FORMAT_NAMES.map((name) => ({
-  name,
-  isPartial: PARTIAL_TIME_FORMATS.has(name),
-  create: CREATORS[name],
-}));
-
-/** Formats that are read by code of their own, heads included. For all others the heads are learned. */
-const OWN_HEADS: ReadonlySet<FormatName> = new Set<FormatName>([
-  ...(['lindb-access', 'lindb-slow-sql', 'contract', 'otlp', 'json', 'w3c', 'cloudfront', 'postgresql-csv'] as const),
-  ...(['mysql-slow', 'journal-export', 'apt-history'] as const),
-]);
+  ...OWN_LAYOUT_CREATORS,
+} satisfies Record<string, FormatCreator>;
 
 /** Of these, most lines belong to the record above, and may have times that are not those of records. */
 const RARE_HEADS: ReadonlySet<FormatName> = new Set<FormatName>(['lindb-slow-sql', 'mysql-slow', 'apt-history']);
 
 /** Formats of which the first bytes show that a file has them. */
-const HEADED = [[Buffer.from('__CURSOR='), 'journal-export']] as const;
+const HEADED: readonly (readonly [Buffer, FormatCreator])[] = [[Buffer.from('__CURSOR='), createJournalExportFormat]];
+
+/** Names of files in which only heads are known, or nothing. */
+const PLAIN_NAMES = [
+  'timed-text',
+  'clock-text',
+  'json-keys',
+  'json-mixed',
+  'journal-export',
+  'python-basic',
+  'text',
+] as const;
+
+export type BuiltInFormatName = keyof typeof CREATORS | ColumnSetName | (typeof PLAIN_NAMES)[number];
+
+export const FORMAT_NAMES: readonly BuiltInFormatName[] = [
+  ...(Object.keys(CREATORS) as (keyof typeof CREATORS)[]),
+  ...COLUMN_SET_NAMES,
+  ...PLAIN_NAMES,
+];
+
+const OWN: readonly CandidateFormat[] = Object.entries(CREATORS).map(([name, create]) => ({
+  name,
+  isPartial: false,
+  create,
+}));
 
 /** Whether times may lack a year or a date, so that they depend on when the file was written. */
-export function hasPartialTimes(name: FormatName, added: readonly CandidateFormat[] = []): boolean {
-  const { plain, learned } = splitName(name);
+export function hasPartialTimes(spec: FormatName, added: readonly CandidateFormat[] = []): boolean {
+  const { plain, learned } = splitSpec(spec);
   if (learned && 'slots' in learned) return hasPartialSlots(learned);
-  return added.find((format) => format.name === plain)?.isPartial ?? PARTIAL_TIME_FORMATS.has(plain);
+  return added.find((format) => format.name === plain)?.isPartial ?? false;
 }
 
-/** Creates a format by name, for example in another thread. */
+/** Creates a format from its spec, for example in another thread. */
 export function createFormat(
-  name: FormatName,
+  spec: FormatName,
   options: FormatOptions,
   added: readonly CandidateFormat[] = [],
 ): ShapedFormat {
-  const { wrappers, plain, learned } = splitName(name);
-  const create = added.find((format) => format.name === plain)?.create ?? builtInCreator(plain);
-  const made = learned ? createLearned(plain, learned, options) : create(options);
+  const { wrappers, plain, learned } = splitSpec(spec);
+  const create = added.find((format) => format.name === plain)?.create;
+  const made = create ? create(options) : createBuiltIn(plain, learned, options);
   return wrappers.reduceRight((inner, wrapper) => wrap(wrapper, inner, { ...options, added }), made);
 }
+
+type Learned = LearnedHead | { paths: JsonPaths };
+
+function createBuiltIn(plain: FormatName, learned: Learned | undefined, options: FormatOptions): ShapedFormat {
+  if (learned) return createLearned(plain, learned, options);
+  if (plain in CREATORS) return CREATORS[plain as keyof typeof CREATORS](options);
+  if (plain === 'python-basic') return createPythonBasicFormat(options);
+  if (plain === 'journal-export') return createJournalExportFormat(options);
+  const column = w3cColumn(plain);
+  if (column !== undefined) return createW3cFormat(CREATORS.w3c(options), column);
+  return createLearned(plain, plain === 'text' ? NOTHING_LEARNED : UNSAMPLED, options);
+}
+
+/** Of a file of which no line was seen: a full date at the start of a line starts a record. */
+const UNSAMPLED: LearnedHead = {
+  ...NOTHING_LEARNED,
+  slots: [{ spelling: 'iso', place: 'start', before: 0, mostWords: 2, levels: [], other: '', postgres: false }],
+};
 
 /** QuestDB has advisory messages, and Ruby `ANY`, which is no level. */
 const LETTERS: Readonly<Record<FormatName, Readonly<Record<string, number>>>> = {
@@ -138,31 +132,33 @@ const LETTERS: Readonly<Record<FormatName, Readonly<Record<string, number>>>> = 
   ruby: { A: 0 },
 };
 
-type Learned = LearnedHead | { paths: JsonPaths };
-
-function createLearned(plain: FormatName, learned: Learned, options: FormatOptions): ShapedFormat {
+function createLearned(plain: FormatName, learned: Learned, options: FormatOptions): HeadFormat | ShapedFormat {
   const spec = learned === NOTHING_LEARNED ? plain : plain + LEARNED_MARK + encodeURIComponent(JSON.stringify(learned));
   if (!('slots' in learned)) return createJsonPathFormat(spec, CREATORS.json(options), learned.paths, options);
-  const { columns: columnsName = plain } = learned;
-  const columns = columnsName === 'text' ? undefined : builtInCreator(columnsName)(options);
-  const letters = LETTERS[columnsName];
-  return createHeadFormat({ ...options, name: plain, spec, learned, letters, columns, json: CREATORS.json(options) });
+  return createHead(plain, spec, learned, options);
 }
 
-function builtInCreator(name: FormatName): FormatCreator {
-  const column = w3cColumn(name);
-  return column === undefined
-    ? CREATORS[name as BuiltInFormatName]
-    : (options) => createW3cFormat(CREATORS.w3c(options), column);
+function createHead(plain: FormatName, spec: FormatName, learned: LearnedHead, options: FormatOptions): HeadFormat {
+  const { columns: name = plain } = learned;
+  const letters = LETTERS[name];
+  return createHeadFormat({
+    ...options,
+    name: plain,
+    spec,
+    learned,
+    letters,
+    columns: columnSet(name),
+    json: CREATORS.json(options),
+  });
 }
 
-/** The parts of a name like `docker+ansi+iso`, the outermost first. */
-export function splitName(name: FormatName): {
+/** The parts of a spec like `docker+ansi+iso~…`, the outermost first, and what was learned. */
+export function splitSpec(spec: FormatName): {
   wrappers: WrapperName[];
   plain: FormatName;
   learned: Learned | undefined;
 } {
-  const [shown = name, encoded] = name.split(LEARNED_MARK);
+  const [shown = spec, encoded] = spec.split(LEARNED_MARK);
   const parts = shown.split('+');
   const plain = parts.pop() ?? shown;
   const learned = encoded === undefined ? undefined : (JSON.parse(decodeURIComponent(encoded)) as Learned);
@@ -206,7 +202,7 @@ export class FormatDetector {
 
   constructor(zone: Zone, added: readonly CandidateFormat[] = []) {
     this.#zone = zone;
-    this.#formats = new LazyFormats(zone, BUILT_IN);
+    this.#formats = new LazyFormats(zone, OWN);
     this.#added = new LazyFormats(zone, added);
   }
 
@@ -236,77 +232,82 @@ export class FormatDetector {
 
   #detectPlain(sample: Buffer, writtenMs: number): ShapedFormat {
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
-    const all = completeLines(bytes, Number.POSITIVE_INFINITY);
-    const lines = all.length > MAX_LINES ? pickLines(all) : all;
     const options = { zone: this.#zone, writtenMs };
     const headed = HEADED.find(([header]) => bytes.subarray(0, header.length).equals(header));
-    if (headed) return CREATORS[headed[1]](options);
-    const own = this.#pick(sample, lines, (name) => OWN_HEADS.has(name));
-    const added = this.#pickAdded(sample, lines);
+    if (headed) return headed[1](options);
+    const all = completeLines(bytes, Number.POSITIVE_INFINITY);
+    const lines = all.length > MAX_LINES ? pickLines(all) : all;
+    const own = pick(this.#formats, sample, lines, ({ mayHaveUsualTime: may }) => may);
+    const isAdded = this.#added.candidates.length > 0;
+    const added = isAdded ? pick(this.#added, sample, lines, ({ mayHaveTime: may }) => may) : undefined;
     const trimmed = lines.map(({ start, end }) => ({ start, end: trimLineEnd(bytes, start, end) }));
     const filled = trimmed.filter(({ start, end }) => end > start);
     const objects = filled.filter(({ start, end }) => isObject(bytes, start, end));
     const texts = filled.filter(({ start, end }) => !isObject(bytes, start, end));
     const learned = learnHead(bytes, texts, options);
-    const timed = learned.slots.length === 0 ? 0 : countLearned(bytes, texts, learned, options);
-    if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed, own?.timed ?? 0)) return added.format;
+    const timed = findTimedLines(bytes, texts, learned, options);
+    if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed.length, own?.timed ?? 0)) return added.format;
     if (own?.format.name === 'w3c') return withStatusColumn(own.format, bytes, lines);
-    if (own && own.format.name !== 'json' && (own.timed >= timed * NEARLY_AS_MANY || RARE_HEADS.has(own.format.name)))
-      return own.format;
-    if (timed === 0 && objects.length > 0 && (objects.length >= texts.length || own?.format.name === 'json'))
-      return this.#json(bytes, objects, options);
-    if (timed === 0) return this.#untimed(sample, lines, writtenMs, learned);
-    const columns = this.#pick(sample, lines, (name) => !OWN_HEADS.has(name));
+    const isOwn = own && own.format.name !== 'json';
+    if (isOwn && (own.timed >= timed.length * NEARLY_AS_MANY || RARE_HEADS.has(own.format.name))) return own.format;
+    if (timed.length === 0) {
+      if (objects.length > 0 && (objects.length >= texts.length || own?.format.name === 'json'))
+        return detectJson(bytes, objects, options);
+      return detectUntimed(sample, lines, options, learned);
+    }
+    const isClock = learned.slots[0]?.spelling === 'clock';
+    const plain = pickColumns(timed, this.#zone)?.name ?? (isClock ? 'clock-text' : 'timed-text');
     const json = CREATORS.json(options);
-    const plain = columns && columns.timed >= timed * NEARLY_AS_MANY ? columns.format.name : 'timed-text';
     if (!objects.some(({ start, end }) => hasTime(json, bytes, start, end)))
       return createLearned(plain, learned, options);
     return createLearned('json-mixed', { ...learned, columns: plain }, options);
   }
+}
 
-  #json(bytes: Buffer, objects: readonly Line[], options: FormatOptions): ShapedFormat {
-    const plain = CREATORS.json(options);
-    const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-    let timed = 0;
-    let levelled = 0;
-    for (const { start, end } of objects) {
-      if (!plain.readHead(bytes, start, end, head)) continue;
-      if (!Number.isNaN(head.timeMs)) timed++;
-      if (head.rank > 0) levelled++;
-    }
-    const isSplit = bytes.includes('"nanoOfSecond"');
-    const isTimedEnough = timed >= objects.length / 2 && !isSplit;
-    const isLevelled = levelled >= objects.length * FEW;
-    if (isTimedEnough && isLevelled) return plain;
-    const texts = objects.slice(0, MAX_OBJECTS).map(({ start, end }) => bytes.toString('utf8', start, end));
-    const { time, level, scale } = learnJsonPaths(texts, options);
-    const paths: JsonPaths = {
-      ...(time && !isTimedEnough && { time }),
-      ...(level && !isLevelled && { level, ...(scale && { scale }) }),
-    };
-    return paths.time || paths.level ? createLearned('json-keys', { paths }, options) : plain;
+/** Which keys of objects are time and level, if those that most loggers use are not. */
+function detectJson(bytes: Buffer, objects: readonly Line[], options: FormatOptions): ShapedFormat {
+  const plain = CREATORS.json(options);
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  let timed = 0;
+  let levelled = 0;
+  for (const { start, end } of objects) {
+    if (!plain.readHead(bytes, start, end, head)) continue;
+    if (!Number.isNaN(head.timeMs)) timed++;
+    if (head.rank > 0) levelled++;
   }
+  // log4j2 writes seconds and nanoseconds as two members.
+  const isTimedEnough = timed >= objects.length / 2 && !bytes.includes('"nanoOfSecond"');
+  const isLevelled = levelled >= objects.length * FEW;
+  if (isTimedEnough && isLevelled) return plain;
+  const texts = objects.slice(0, MAX_OBJECTS).map(({ start, end }) => bytes.toString('utf8', start, end));
+  const { time, level, scale } = learnJsonPaths(texts, options);
+  const paths: JsonPaths = {
+    ...(time && !isTimedEnough && { time }),
+    ...(level && !isLevelled && { level, ...(scale && { scale }) }),
+  };
+  return paths.time || paths.level ? createLearned('json-keys', { paths }, options) : plain;
+}
 
-  #untimed(sample: Buffer, lines: readonly SampleLine[], writtenMs: number, learned: LearnedHead): ShapedFormat {
-    const options = { zone: this.#zone, writtenMs };
-    const python = CREATORS['python-basic'](options);
-    const [first] = lines;
-    // The first line alone decides, so that the format stays the same while the file grows.
-    if (first && python.isTypical(sample, first.start, first.end)) return python;
-    return createLearned('text', learned.untimedLevels.length > 0 ? learned : NOTHING_LEARNED, options);
-  }
+function detectUntimed(
+  sample: Buffer,
+  lines: readonly SampleLine[],
+  options: FormatOptions,
+  learned: LearnedHead,
+): ShapedFormat {
+  const python = createPythonBasicFormat(options);
+  const [first] = lines;
+  // The first line alone decides, so that the format stays the same while the file grows.
+  if (first && python.isTypical(sample, first.start, first.end)) return python;
+  return createLearned('text', learned.untimedLevels.length > 0 ? learned : NOTHING_LEARNED, options);
+}
 
-  #pick(sample: Buffer, lines: readonly SampleLine[], isWanted: (name: FormatName) => boolean): Candidate | undefined {
-    const usual = lines.filter(({ mayHaveUsualTime: may }) => may);
-    const groups = groupLines(sample, usual).slice(0, MAX_GROUPS);
-    return pickBest(this.#formats.wanted(isWanted), sample, { lines, groups });
-  }
-
-  #pickAdded(sample: Buffer, lines: readonly SampleLine[]): Candidate | undefined {
-    if (this.#added.candidates.length === 0) return undefined;
-    const likely = lines.filter(({ mayHaveTime: may }) => may);
-    return pickBest(this.#added, sample, { lines, groups: groupLines(sample, likely).slice(0, MAX_GROUPS) });
-  }
+function pick(
+  formats: Iterable<ShapedFormat>,
+  sample: Buffer,
+  lines: readonly SampleLine[],
+  mayFit: (line: SampleLine) => boolean,
+): Candidate | undefined {
+  return pickBest(formats, sample, { lines, groups: groupLines(sample, lines.filter(mayFit)).slice(0, MAX_GROUPS) });
 }
 
 /** If at least this share of objects has a level, others need none. */
@@ -342,11 +343,15 @@ function hasTime(format: ShapedFormat, bytes: Buffer, start: number, end: number
   return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
 }
 
-function countLearned(bytes: Buffer, lines: readonly Line[], learned: LearnedHead, options: FormatOptions): number {
-  const format = createLearned('timed-text', learned, options);
-  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  return lines.filter(({ start, end }) => format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs))
-    .length;
+function findTimedLines(
+  bytes: Buffer,
+  lines: readonly Line[],
+  learned: LearnedHead,
+  options: FormatOptions,
+): TimedLine[] {
+  if (learned.slots.length === 0) return [];
+  const format = createHead('timed-text', 'timed-text', learned, options);
+  return lines.flatMap(({ start, end }) => format.findLine(bytes, start, end) ?? []);
 }
 
 /** A more specific format wins over a general one that finds times in slightly more lines. */
@@ -354,14 +359,6 @@ const NEARLY_AS_MANY = 0.9;
 
 /** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;
-
-/** A fallback is used if it finds times in more than this share of the lines. */
-const FALLBACK_SHARE = 0.5;
-
-/** Other formats are preferred if they find times in at least this share of those: DETAIL lines are not records of their own. */
-const PREFERRED_SHARE = 0.2;
-
-const FALLBACK_NAMES: ReadonlySet<string> = new Set(FALLBACK_LAYOUTS.map(({ name }) => name));
 
 interface Candidate {
   format: ShapedFormat;
@@ -380,7 +377,7 @@ interface Sampled {
 /** The first format that finds times in nearly as many lines as any other, in typical ones of its own. */
 function pickBest(all: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled): Candidate | undefined {
   const formats = [...all];
-  const { lines, groups } = sampled;
+  const { groups } = sampled;
   const isTypical = (candidate: Candidate) => {
     candidate.isTypical ??= hasTypicalLines(candidate, sample, sampled);
     return candidate.isTypical;
@@ -390,7 +387,7 @@ function pickBest(all: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled)
   const candidates: Candidate[] = [];
   let most = 0;
   for (const format of formats) {
-    if (!format.timed || FALLBACK_NAMES.has(format.name)) continue;
+    if (!format.timed) continue;
     const timed = countTimed(format, sample, groups);
     if (timed === 0) continue;
     const candidate: Candidate = { format, timed, isTypical: undefined };
@@ -400,25 +397,7 @@ function pickBest(all: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled)
     // No later format can find more, and of equal ones the first is chosen.
     if (most === mostPossible) break;
   }
-  const fallback = most < lines.length * PREFERRED_SHARE ? pickFallback(formats, sample, sampled, most) : undefined;
-  if (fallback && isTypical(fallback)) return fallback;
   return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
-}
-
-/** The fallback that finds times in enough lines, where other formats find them in `most` lines. */
-function pickFallback(
-  formats: Iterable<ShapedFormat>,
-  sample: Buffer,
-  { lines, groups }: Sampled,
-  most: number,
-): Candidate | undefined {
-  for (const format of formats) {
-    if (!FALLBACK_NAMES.has(format.name)) continue;
-    const timed = countTimed(format, sample, groups);
-    if (timed > lines.length * FALLBACK_SHARE && most < timed * PREFERRED_SHARE)
-      return { format, timed, isTypical: undefined };
-  }
-  return undefined;
 }
 
 function countTimed(format: ShapedFormat, bytes: Buffer, groups: readonly LineGroup[]): number {
@@ -457,15 +436,12 @@ export interface CandidateFormat {
 }
 
 /** Compiled when it is first needed: most files are recognised before most formats are tried. */
-function lazyLayout<Name extends string>(
-  definition: LayoutDefinition & { name: Name },
-): CandidateFormat & { name: Name } {
+function lazyLayout(definition: LayoutDefinition): FormatCreator {
   let compiled: ReturnType<typeof compileLayoutFormat> | undefined;
-  const create: FormatCreator = (options) => {
+  return (options) => {
     compiled ??= compileLayoutFormat(definition);
     return compiled.create(options);
   };
-  return { name: definition.name, isPartial: hasPartialTime(definition), create };
 }
 
 /** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
@@ -482,13 +458,8 @@ class LazyFormats implements Iterable<ShapedFormat> {
     this.candidates = candidates;
   }
 
-  [Symbol.iterator](): Iterator<ShapedFormat> {
-    return this.wanted(() => true)[Symbol.iterator]();
-  }
-
-  *wanted(isWanted: (name: FormatName) => boolean): Iterable<ShapedFormat> {
-    for (const [index, { name, isPartial, create }] of this.candidates.entries()) {
-      if (!isWanted(name)) continue;
+  *[Symbol.iterator](): Iterator<ShapedFormat> {
+    for (const [index, { isPartial, create }] of this.candidates.entries()) {
       let format = this.#created[index];
       if (!format) {
         format = create({ zone: this.#zone, writtenMs: this.#writtenMs });

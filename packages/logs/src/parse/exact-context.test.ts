@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonTokens, randomJsonObject } from '../testing/random-json.ts';
+import { detectFormat } from './detect-format.ts';
 import { contextFromEntries, exactNumber, readContext, splitMembers } from './exact-context.ts';
 import type { FormatOptions, RecordFields } from './format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
-import { createGlogFormat } from './formats/glog-format.ts';
-import { createIsoFormat } from './formats/iso-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import { createLindbAccessFormat } from './formats/lindb-formats.ts';
-import { createSyslog5424Format } from './formats/syslog-formats.ts';
-import { createTidbFormat } from './formats/tidb-format.ts';
 import { createZone } from './zone.ts';
 
 const OPTIONS: FormatOptions = { zone: createZone('UTC'), writtenMs: Date.UTC(2026, 10, 15) };
@@ -20,6 +17,11 @@ const decode = (create: typeof createJsonFormat, line: string) => {
   const bytes = Buffer.from(line);
   return create(OPTIONS).decode(bytes, 0, bytes.length);
 };
+/** The format that is detected from the line itself. */
+const createDetected: typeof createJsonFormat = (options) => ({
+  ...createJsonFormat(options),
+  decode: (bytes, start, end) => detectFormat(bytes, options).decode(bytes, start, end),
+});
 
 describe('the context of a record', () => {
   it.each([
@@ -97,25 +99,25 @@ describe('numbers and keys in other formats', () => {
     ['two messages', createJsonFormat, '{"msg":"a","msg":"b"}', { message: 'a', context: { msg: 'b' } }],
     [
       'logfmt with a duplicate name',
-      createIsoFormat,
+      createDetected,
       'ts=2024-08-16T09:48:23.118Z msg=x 10=a 9=b k=1 k=12345678901234567890',
       { contextText: '{"10":"a","9":"b","k":"1","k":"12345678901234567890"}' },
     ],
     [
       'TiDB with a duplicate name',
-      createTidbFormat,
+      createDetected,
       '[2024/08/16 09:48:23.118 +08:00] [INFO] [s.go:1] ["m"] [k=1] [k=2]',
       { contextText: '{"k":"1","k":"2"}' },
     ],
     [
       'syslog with a duplicate parameter',
-      createSyslog5424Format,
+      createDetected,
       '<165>1 2003-10-11T22:14:15.003Z h app - - [origin ip="1" ip="2"] m',
       { contextText: '{"host":"h","origin":{"ip":"1","ip":"2"}}' },
     ],
     [
       'a thread number with zeros',
-      createGlogFormat,
+      createDetected,
       'I1115 00:21:26.600123   00012345 file.go:123] m',
       { context: { thread: '00012345' } },
     ],

@@ -1,4 +1,4 @@
-import { type CandidateFormat, createFormat, FormatDetector, hasPartialTimes, splitName } from './detect-format.ts';
+import { type CandidateFormat, createFormat, FormatDetector, hasPartialTimes, splitSpec } from './detect-format.ts';
 import type { Format, FormatName, FormatOptions } from './format.ts';
 import { compileLayoutFormat } from './formats/layout/layout-format.ts';
 import type { UserFormat } from './user-format.ts';
@@ -20,7 +20,7 @@ export class FormatSet {
 
   /** All definitions as threads need them, or only the one with this name. Nothing for a built-in format. */
   forThread(name?: FormatName): UserFormat[] | undefined {
-    const plain = name === undefined ? undefined : splitName(name).plain;
+    const plain = name === undefined ? undefined : splitSpec(name).plain;
     const needed = this.#definitions.filter((definition) => plain === undefined || definition.name === plain);
     return needed.length === 0 ? undefined : needed.map((definition) => ({ ...definition, samples: [] }));
   }

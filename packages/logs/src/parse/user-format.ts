@@ -1,6 +1,7 @@
 import type { Level } from '../types.ts';
+import { LAYOUT_COLUMNS } from './columns/layout-table.ts';
 import { checkLineLayout, checkTimeLayout, LAYOUT_LIMITS } from './formats/layout/check-layout.ts';
-import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS, type LayoutName } from './formats/layout/definitions.ts';
+import { OWN_LAYOUTS } from './formats/layout/own-layouts.ts';
 import { LEVELS_BY_RANK } from './level.ts';
 import type { Zone } from './zone.ts';
 
@@ -185,31 +186,15 @@ function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text);
 }
 
-/** Formats with code of their own. */
+/** Formats with code of their own, and what files are called of which little is known. */
 const CODED_FORMATS = [
-  'contract',
-  'lindb-access',
-  'lindb-slow-sql',
-  'json',
-  'otlp',
-  'glog',
-  'journal-export',
-  'capnslog',
-  'tidb',
-  'log4j',
-  'nginx-access',
-  'nginx-error',
-  'syslog',
-  'syslog-5424',
-  'iso',
-  'python-basic',
-  'text',
-] as const;
-
-export type BuiltInFormatName = LayoutName | (typeof CODED_FORMATS)[number];
+  ...['contract', 'lindb-access', 'lindb-slow-sql', 'json', 'json-keys', 'json-mixed', 'otlp', 'glog', 'capnslog'],
+  ...['tidb', 'log4j', 'nginx-access', 'nginx-error', 'syslog', 'syslog-5424', 'iso', 'journal-export', 'python-basic'],
+  ...['journal-full', 'jul', 'timed-text', 'clock-text', 'text'],
+];
 
 /** In no order: detection has its own. Known without the code of the formats, which takes longer to load. */
-export const BUILT_IN_NAMES: readonly BuiltInFormatName[] = [
+export const BUILT_IN_NAMES: readonly string[] = [
   ...CODED_FORMATS,
-  ...[...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(({ name }) => name),
+  ...[...LAYOUT_COLUMNS, ...OWN_LAYOUTS].map(({ name }) => name),
 ];

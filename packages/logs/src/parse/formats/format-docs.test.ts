@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatTable, readLnavVerdicts } from '../../testing/formats/format-table.ts';
-import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS } from './layout/definitions.ts';
+import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
+import { OWN_LAYOUTS } from './layout/own-layouts.ts';
 import {
   LEVEL_KEYS,
   MESSAGE_KEYS,
@@ -26,7 +27,7 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   layouts: () =>
     table(
       '| format | written by | layout |',
-      [...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(
+      [...LAYOUT_COLUMNS, ...OWN_LAYOUTS].map(
         ({ name, programs, lines: [first] }) => `| \`${name}\` | ${programs} | ${code([first])} |`,
       ),
     ),

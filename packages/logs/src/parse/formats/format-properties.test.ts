@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
 import { createFormat, FORMAT_NAMES } from '../detect-format.ts';
 import { levelRank } from '../level.ts';
 import { createZone } from '../zone.ts';
-import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS } from './layout/definitions.ts';
+import { OWN_LAYOUTS } from './layout/own-layouts.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -62,7 +63,7 @@ function firstLine(bytes: Buffer): Buffer {
 }
 
 /** Formats described by layouts share their code: together they are run as often as one with code of its own. */
-const LAYOUT_NAMES: ReadonlySet<string> = new Set([...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(({ name }) => name));
+const LAYOUT_NAMES: ReadonlySet<string> = new Set([...LAYOUT_COLUMNS, ...OWN_LAYOUTS].map(({ name }) => name));
 
 const made = new Map<string, Buffer>();
 

@@ -1,5 +1,13 @@
+import type { ColumnSet, TimedLine } from '../columns/column-sets.ts';
 import type { FormatName, FormatOptions, LineHead } from '../format.ts';
-import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
+import {
+  type Columns,
+  columns as columnsOf,
+  headFields,
+  type ShapedFormat,
+  splitRecord,
+  trimLineEnd,
+} from '../formats/define-format.ts';
 import { COLON, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevel } from '../formats/tokens/find-level.ts';
 import { createTimeCompleter } from './complete-time.ts';
@@ -15,7 +23,7 @@ import {
   readReport,
   reportsCrash,
 } from './message-levels.ts';
-import { priorityRank, skipEnvelope } from './syslog-envelope.ts';
+import { priorityRank, skipEnvelope, startOfText } from './syslog-envelope.ts';
 import { createWrittenTime, isPartialSpelling, readWrittenTime, spellingRank } from './time-spellings.ts';
 
 /** Time and level are within this much of a line, but for the status of a long request. */
@@ -27,10 +35,14 @@ export interface HeadFormatOptions extends FormatOptions {
   learned: LearnedHead;
   /** What letters mean in this format that mean something else elsewhere. */
   letters: Readonly<Record<string, number>> | undefined;
-  /** Splits lines into columns; its times and levels are not used. */
-  columns: ShapedFormat | undefined;
+  columns: ColumnSet | undefined;
   /** Reads lines that are JSON. */
   json: ShapedFormat;
+}
+
+/** A format that can also say where the time of a line is, from which columns are chosen. */
+export interface HeadFormat extends ShapedFormat {
+  findLine(bytes: Buffer, start: number, lineEnd: number): TimedLine | undefined;
 }
 
 /** Whether times may lack a year or a date, so that they depend on when the file was written. */
@@ -42,6 +54,22 @@ const OPEN_BRACE = 123;
 
 /** The host and the tag of a line of syslog are no longer. */
 const LONGEST_TAG = 128;
+
+/** The level on the line below. */
+const LEVEL_BELOW = /^\n[A-Z]+: ?/;
+
+/** What is around the time of a line without columns: the message behind it, and what is in front of it. */
+function readRest({ bytes, start, end, timeAt, timeEnd }: TimedLine): Columns {
+  const lead = bytes
+    .toString('utf8', start, timeAt)
+    .replace(/[[("'<\s]+$/, '')
+    .trim();
+  const message = bytes
+    .toString('utf8', timeEnd, end)
+    .replace(/^[\])>"':;,|\s]+/, '')
+    .trimEnd();
+  return columnsOf(message, { context: { lead: lead || undefined } });
+}
 
 /** Where the head of a line is. One object is reused. */
 interface FoundHead extends LineHead {
@@ -60,12 +88,13 @@ export function createHeadFormat({
   json,
   zone,
   writtenMs,
-}: HeadFormatOptions): ShapedFormat {
+}: HeadFormatOptions): HeadFormat {
   const complete = createTimeCompleter({ zone, writtenMs }, learned.order);
   const time = createWrittenTime();
   const found: FoundHead = { timeMs: Number.NaN, rank: 0, timeAt: 0, bodyAt: 0, isJson: false };
   const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const timed = learned.slots.length > 0;
+  const isBelow = learned.slots.some(({ other }) => other === 'below');
   // Only databases report crashes below the level of errors; looking for them in other logs would take time.
   const mayCrash =
     learned.slots.some(({ postgres, other }) => postgres || other === 'mark') ||
@@ -198,7 +227,7 @@ export function createHeadFormat({
     name,
     spec,
     timed,
-    ...(learned.slots.some(({ other }) => other === 'below') && { readsBelow: true }),
+    ...(isBelow && { readsBelow: true }),
     readHead(bytes, start, end, head) {
       if (!readHead(bytes, start, trimLineEnd(bytes, start, end))) return false;
       head.timeMs = found.timeMs;
@@ -209,15 +238,27 @@ export function createHeadFormat({
       const { lineEnd, more } = splitRecord(bytes, start, end);
       if (!readHead(bytes, start, lineEnd)) return { message: bytes.toString('utf8', start, lineEnd) + more };
       const known = headFields(found);
-      const reader = found.isJson ? json : columns;
-      if (reader) {
-        const { timeMs, level: _level, ...fields } = reader.decode(bytes, start, end);
-        if (timeMs !== undefined || Number.isNaN(found.timeMs)) return { ...known, ...fields };
+      if (found.isJson) {
+        const { timeMs: _timeMs, level: _level, ...fields } = json.decode(bytes, start, end);
+        return { ...known, ...fields };
       }
       if (!timed) return { ...known, message: bytes.toString('utf8', found.bodyAt, lineEnd) + more };
-      return { ...known, message: bytes.toString('utf8', found.bodyAt, lineEnd).trim() + more };
+      const { timeAt, bodyAt: timeEnd } = found;
+      const line = { bytes, start: startOfText(bytes, start), end: lineEnd, timeAt, timeEnd, spelling: time.spelling };
+      const fields = columns?.read(line, zone) ?? columns?.readOther?.(line) ?? readRest(line);
+      const below = isBelow ? more.replace(LEVEL_BELOW, '') : more;
+      return {
+        ...known,
+        ...fields,
+        message: fields.message === '' ? below.replace(/^\n/, '') : fields.message + below,
+      };
     },
     isTypical: (bytes, start, end) => readHead(bytes, start, trimLineEnd(bytes, start, end)),
+    findLine(bytes, start, lineEnd) {
+      if (!readHead(bytes, start, lineEnd) || found.isJson || Number.isNaN(found.timeMs)) return undefined;
+      const { timeAt, bodyAt: timeEnd } = found;
+      return { bytes, start: startOfText(bytes, start), end: lineEnd, timeAt, timeEnd, spelling: time.spelling };
+    },
   };
 }
 

@@ -1,9 +1,14 @@
 import { isDigit } from '../formats/tokens/byte-scan.ts';
 import { severityRank } from './message-levels.ts';
 
+/** Where a line starts behind a byte order mark. */
+export function startOfText(bytes: Buffer, start: number): number {
+  return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start;
+}
+
 /** Where a line starts behind a byte order mark and a priority of syslog like `<34>`. */
 export function skipEnvelope(bytes: Buffer, start: number, end: number): number {
-  const from = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start;
+  const from = startOfText(bytes, start);
   return bytes[from] === 60 && from < end ? priorityEnd(bytes, from, end) : from;
 }
 
@@ -17,9 +22,9 @@ function priorityEnd(bytes: Buffer, start: number, end: number): number {
 
 /** The rank of the severity in the priority of a line; 0 if it has none. */
 export function priorityRank(bytes: Buffer, start: number, end: number): number {
-  const from = skipEnvelope(bytes, start, end);
-  if (from === start || bytes[start] !== 60) return 0;
+  const from = startOfText(bytes, start);
+  if (bytes[from] !== 60 || priorityEnd(bytes, from, end) === from) return 0;
   let value = 0;
-  for (let at = start + 1; isDigit(bytes[at]); at++) value = value * 10 + (bytes[at] ?? 48) - 48;
+  for (let at = from + 1; isDigit(bytes[at]); at++) value = value * 10 + (bytes[at] ?? 48) - 48;
   return value > 191 ? 0 : severityRank(value & 7);
 }

@@ -1,6 +1,5 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createZone } from '../../zone.ts';
-import { LAYOUT_DEFINITIONS } from './definitions.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './layout-format.ts';
 import { compileLineLayout, LineLayoutError } from './line-layout.ts';
 
@@ -67,9 +66,4 @@ describe('a line layout', () => {
     const line = `${TIME} ${'[ '.repeat(200_000)}`;
     expect(decode(line, ['{time} [{a}] [{b}] {c:text} | {message}', '{time} {message}']).timeMs).toBe(TIME_MS);
   });
-});
-
-test('names of formats are unique', () => {
-  const names = LAYOUT_DEFINITIONS.map(({ name }) => name);
-  expect(names).toEqual([...new Set(names)]);
 });

@@ -3,9 +3,7 @@ import type { FormatOptions, LineHead, RecordFields } from '../../format.ts';
 import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { readCsvFields } from '../lines/csv-fields.ts';
-import { findLevel } from '../tokens/find-level.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
-import { LinesBelow } from './lines-below.ts';
 import { type CompiledTime, compileTimeLayout, isPartialTime } from './time-layout.ts';
 
 /** Time and level are within this much of a line. */
@@ -23,12 +21,8 @@ export interface LayoutDefinition {
   lines: readonly string[];
   /** Further layouts, which do not show that a file has this format. */
   others?: readonly string[];
-  /** Whether a level is searched for behind the time of lines whose layout has none. */
-  findsLevel?: boolean;
   /** A file with a line that starts with this has this format, however its other lines look. */
   header?: string;
-  /** Layout of a line with the level, and perhaps the message, among the `lines` below the first line of a record. */
-  below?: { layout: string; lines: number };
   /** Names of comma-separated values: the rest of the record, from its message on. */
   csv?: readonly string[];
   /** The zone of times without one, if it is not that of the node. */
@@ -56,10 +50,7 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
           ? first
           : (bytes, start, end, time) => readers.some((reader) => reader(bytes, start, end, time));
       const matchers = lines.map((line) => new LineMatcher(line, readTime, definition.levels));
-      const { below, levels } = definition;
-      const matcher = below && new LineMatcher(compileLineLayout(below.layout), readTime, levels);
-      const format = createLayoutFormat(definition, matchers, matcher && new LinesBelow(matcher, below.lines));
-      return { ...format, firstBytes };
+      return { ...createLayoutFormat(definition, matchers), firstBytes };
     },
   };
 }
@@ -119,9 +110,8 @@ function matchHead(
 }
 
 function createLayoutFormat(
-  { name, lines, header, csv, findsLevel = false }: LayoutDefinition,
+  { name, lines, header, csv }: LayoutDefinition,
   matchers: readonly LineMatcher[],
-  below: LinesBelow | undefined,
 ): ShapedFormat {
   /** One for each way in which lines start, up to the time. */
   const leads = [...new Map(matchers.map((matcher) => [describeLead(matcher.layout), matcher])).values()];
@@ -131,8 +121,7 @@ function createLayoutFormat(
     const found = matchHead({ matchers, leads }, bytes, start, end);
     if (!found) return -1;
     head.timeMs = found.matcher.timeMs;
-    head.rank = found.matcher.rank || (findsLevel ? findLevel(bytes, found.bodyAt, end) : 0);
-    if (below) head.rank ||= below.readRank(bytes, lineEnd, bytes.length);
+    head.rank = found.matcher.rank;
     return found.bodyAt;
   };
   const matchLine = (candidates: readonly LineMatcher[], bytes: Buffer, start: number, lineEnd: number) =>
@@ -144,7 +133,6 @@ function createLayoutFormat(
     spec: name,
     timed: true,
     ...(header && { header }),
-    ...(below && { readsBelow: true }),
     readHead(bytes, start, end, target) {
       if (readHead(bytes, start, trimLineEnd(bytes, start, end)) < 0) return false;
       target.timeMs = head.timeMs;
@@ -155,12 +143,11 @@ function createLayoutFormat(
       const { lineEnd, more } = splitRecord(bytes, start, end);
       const bodyAt = readHead(bytes, start, lineEnd);
       if (bodyAt < 0) return { message: bytes.toString('utf8', start, lineEnd) + more };
-      if (below) head.rank = below.readRank(bytes, lineEnd, end);
       const known = headFields(head);
       const matcher = matchLine(matchers, bytes, start, lineEnd);
       if (matcher && csv) return { ...known, ...toColumns(matcher, bytes, { names: csv, more }) };
       const fields = matcher ? toColumns(matcher, bytes) : { message: bytes.toString('utf8', bodyAt, lineEnd).trim() };
-      const message = below?.readMessage(bytes, lineEnd, end) ?? fields.message + more;
+      const message = fields.message + more;
       return { ...known, ...fields, message: fields.message === '' ? message.replace(/^\n/, '') : message };
     },
     hasTime(bytes, start, end) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { createFormat, detectFormat } from '../../detect-format.ts';
+import { detectFormat } from '../../detect-format.ts';
 import type { Format, RecordFields } from '../../format.ts';
 import { createZone } from '../../zone.ts';
 import { unescapeText } from './json-text.ts';
@@ -73,7 +73,9 @@ describe.each(['docker', 'cri'] as const)('inside lines of %s', (wrapper) => {
 describe('the time of a line in a container', () => {
   const timeOf = (line: string, time: string, name: 'cri+iso' | 'cri+clock-first' | 'cri+json') => {
     const bytes = Buffer.from(WRAPPERS.cri(line, time));
-    return new Date(createFormat(name, OPTIONS).decode(bytes, 0, bytes.length).timeMs ?? 0).toISOString();
+    const format = detectFormat(bytes, OPTIONS);
+    expect(format.name).toBe(name);
+    return new Date(format.decode(bytes, 0, bytes.length).timeMs ?? 0).toISOString();
   };
 
   it.each([

@@ -1,9 +1,5 @@
-import type { FormatOptions } from '../format.ts';
-import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { CLOSE_BRACKET, OPEN_BRACKET, skipLetters, startsWith } from './tokens/byte-scan.ts';
-import { readIsoTime } from './tokens/iso-time.ts';
-import { readLevelWord } from './tokens/level-word.ts';
-import { unquote } from './tokens/value-tokens.ts';
+import { type Columns, columns } from '../formats/define-format.ts';
+import { unquote } from '../formats/tokens/value-tokens.ts';
 
 const LEVEL = /^ \[[A-Za-z]+\]/;
 
@@ -11,27 +7,9 @@ const LEVEL = /^ \[[A-Za-z]+\]/;
 const FIELD = / \[("[^"\\]*(?:\\.[^"\\]*)*"|[^\]="]*)(?:=("[^"\\]*(?:\\.[^"\\]*)*"|[^\]]*))?\]/sy;
 
 /** TiDB, TiKV and PD: `[2024/08/16 09:48:23.118 +08:00] [INFO] [server.go:123] ["message"] [key="a value"]`. */
-export function createTidbFormat({ zone }: FormatOptions): ShapedFormat {
-  const time = { timeMs: 0, end: 0 };
-  return defineFormat({
-    name: 'tidb',
-    readStart(bytes, start, end, found) {
-      if (start >= end || bytes[start] !== OPEN_BRACKET || !readIsoTime(bytes, start + 1, end, zone, time))
-        return false;
-      if (time.end >= end || bytes[time.end] !== CLOSE_BRACKET) return false;
-      found.timeMs = time.timeMs;
-      found.bodyAt = time.end + 1;
-      if (!startsWith(bytes, found.bodyAt, end, ' [')) return true;
-      const wordEnd = skipLetters(bytes, found.bodyAt + 2, end);
-      if (wordEnd < end && bytes[wordEnd] === CLOSE_BRACKET)
-        found.rank = readLevelWord(bytes, found.bodyAt + 2, wordEnd);
-      return true;
-    },
-    readColumns: (body) => {
-      const level = LEVEL.exec(body)?.[0];
-      return level === undefined ? undefined : readFields(body, level.length);
-    },
-  });
+export function readTidbColumns(body: string, lead: string): Columns | undefined {
+  const level = lead.startsWith('[') ? LEVEL.exec(body)?.[0] : undefined;
+  return level === undefined ? undefined : readFields(body, level.length);
 }
 
 /** Source and message, then fields as long as they are well-formed; the rest stays in the message. */

@@ -1,40 +1,5 @@
 import { exactNumber } from '../exact-context.ts';
-import type { FormatOptions } from '../format.ts';
-import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { closingBracket, isLetter, OPEN_BRACKET, skipLetters, skipSpaces } from './tokens/byte-scan.ts';
-import { findLevel } from './tokens/find-level.ts';
-import { readLeadingTime } from './tokens/iso-time.ts';
-import { readLevelWord } from './tokens/level-word.ts';
-
-/** The usual layouts of log4j, logback and Spring, of Cassandra, Kafka and Elasticsearch, and of Python's logging. */
-export function createLog4jFormat({ zone }: FormatOptions): ShapedFormat {
-  const time = { timeMs: 0, end: 0 };
-  return defineFormat({
-    name: 'log4j',
-    readStart(bytes, start, end, found) {
-      const levelFirst = start < end && isLetter(bytes[start]);
-      const timeAt = levelFirst ? timeBehindThread(bytes, start, end) : start;
-      if (timeAt < 0 || !readLeadingTime(bytes, timeAt, end, zone, time)) return false;
-      found.timeMs = time.timeMs;
-      found.bodyAt = time.end;
-      found.rank = levelFirst
-        ? readLevelWord(bytes, start, skipLetters(bytes, start, end))
-        : findLevel(bytes, time.end, end);
-      return true;
-    },
-    readColumns: readLog4jColumns,
-  });
-}
-
-/** Position of the time in `INFO  [thread] 2024-...`; negative if the line does not have this layout. */
-function timeBehindThread(bytes: Buffer, start: number, end: number): number {
-  const wordEnd = skipLetters(bytes, start, end);
-  if (readLevelWord(bytes, start, wordEnd) === 0) return -1;
-  const threadAt = skipSpaces(bytes, wordEnd, end);
-  if (threadAt >= end || bytes[threadAt] !== OPEN_BRACKET) return threadAt < end && threadAt > wordEnd ? threadAt : -1;
-  const close = closingBracket(bytes, threadAt, end);
-  return close >= end ? -1 : skipSpaces(bytes, close + 1, end);
-}
+import { type Columns, columns } from '../formats/define-format.ts';
 
 const LEVEL = '(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)';
 
@@ -107,8 +72,11 @@ const LAYOUTS: Layout[] = [
 /** Kafka: `[2024-...] INFO message (kafka.server.KafkaServer)`. */
 const KAFKA_LEVEL = layout(`^ ${LEVEL} +`);
 
-/** The columns after the time of a line in one of the usual layouts; `lead` is the part before. */
-function readLog4jColumns(body: string, lead: string): Columns | undefined {
+/**
+ * The columns after the time of a line in one of the usual layouts of log4j, logback and Spring, of Cassandra, Kafka and
+ * Elasticsearch, and of Python's logging; `lead` is the part before.
+ */
+export function readLog4jColumns(body: string, lead: string): Columns | undefined {
   for (const { lead: leadPattern, body: pattern, read } of LAYOUTS) {
     const leadParts = leadPattern ? leadPattern.exec(lead) : [''];
     const parts = leadParts && pattern.exec(body);
