@@ -77,6 +77,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'logs/src/text-index/file-text-indexes.ts updating': 'a chain; each link is awaited by who adds it',
   'cli/src/commands/demo/demo.ts written': 'awaited by the one who starts the demo',
   'cluster/src/contract-only/follow-tails.ts pending': 'belongs to one follow; it has a handler from birth',
+  'server/src/events/node-events.ts #running': 'never rejects: each is owned, and reports its failure',
   'cluster/src/membership/registry-members.ts #known': 'is resolved, never rejected',
   'cluster/src/records/follow/cluster-follow.ts #stopping':
     'FollowedMember.stop() never rejects: what it awaits is owned',

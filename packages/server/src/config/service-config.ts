@@ -27,8 +27,8 @@ export interface ConfigSource {
   /** The text as it is written, masked; the same where it is TOML. */
   source(): Promise<string>;
   settings(): Promise<NodeSettings>;
-  /** Its keys and values, without asking the service. Fingerprints of secrets are those of this process. */
-  values(): Promise<readonly FlatSetting[]>;
+  /** The text and its keys, without asking the service. Fingerprints of secrets are those of this process. */
+  current(): Promise<{ text: string; values: readonly FlatSetting[] }>;
   /** The health check. */
   check(): Promise<{ ok: boolean; detail: string }>;
 }
@@ -43,7 +43,7 @@ export function createOwnConfig(loaded: LoadedSettings): ConfigSource {
     text: async () => text,
     source: async () => text,
     settings: async () => ({ observes: 'self', file: loaded.file, settings, disk: await disk.read() }),
-    values: async () => settings,
+    current: async () => ({ text, values: settings }),
     async check() {
       const { state, differs, detail } = await disk.read();
       if (state === 'none') return { ok: true, detail: 'defaults, environment and flags; no settings file' };
@@ -146,7 +146,10 @@ export async function createTextConfig(
     startProblem,
     text: async () => (await load()).masked,
     source: async () => (await load()).view.source,
-    values: async () => (await load()).flat,
+    current: async () => {
+      const { masked, flat } = await load();
+      return { text: masked, values: flat };
+    },
     settings: async () => {
       const now = await load();
       const { format, settings } = now.view;

@@ -39,11 +39,13 @@ class Machine {
       observes: this.observes,
       text: async () => JSON.stringify(this.values),
       source: async () => JSON.stringify(this.values),
-      values: async () =>
-        Object.entries(this.values).map(([key, value]) => ({
+      current: async () => ({
+        text: JSON.stringify(this.values),
+        values: Object.entries(this.values).map(([key, value]) => ({
           ...{ key, value },
           ...(value === '******' && { secret: true, fingerprint: this.secret }),
         })) as never,
+      }),
       settings: async () => ({
         observes: this.observes,
         file: 'x.toml',
@@ -238,8 +240,8 @@ describe('a configuration', () => {
     onTestFinished(() => void vi.useRealTimers());
     const machine = new Machine();
     const { config } = machine;
-    const read = vi.fn(config.text).mockRejectedValueOnce(new Error('ENOENT'));
-    vi.spyOn(machine, 'config', 'get').mockReturnValue({ ...config, text: read });
+    const current = vi.fn(config.current).mockRejectedValueOnce(new Error('ENOENT'));
+    vi.spyOn(machine, 'config', 'get').mockReturnValue({ ...config, current });
     const running = await machine.run();
     expect(machine.warned).toHaveLength(1);
     await machine.pass(5000, running);
@@ -248,6 +250,13 @@ describe('a configuration', () => {
     expect(kinds(await machine.events())).toEqual(['started', 'stopped', 'started', 'stopped']);
     expect((await machine.events())[0]?.fields).not.toHaveProperty('config');
     expect((await machine.events())[2]?.fields).toHaveProperty('config');
+  });
+
+  it('that is never returned keeps the node neither from starting nor from stopping', async () => {
+    const machine = new Machine();
+    vi.spyOn(machine, 'config', 'get').mockReturnValue({ ...machine.config, current: () => new Promise(() => {}) });
+    await (await machine.run()).close();
+    expect(kinds(await machine.events())).toEqual(['started', 'stopped']);
   });
 
   it('is for its user only', async () => {

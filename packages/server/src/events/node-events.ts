@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { errorMessage, type VersionChange } from '@porthole/contract';
-import { NO_WORK, owned } from '@porthole/logs/shared';
+import { owned } from '@porthole/logs/shared';
 import type { ConfigSource } from '../config/service-config.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from './config-history.ts';
@@ -12,6 +12,7 @@ import { bootId, type RunMark } from './last-run.ts';
 const ALIVE_EVERY_MS = 2000;
 
 const CONFIG_EVERY_MS = 5000;
+const CONFIG_WAIT_MS = 1000;
 const DISK_EVERY_MS = 60_000;
 
 /** Smaller jumps are corrections that any time service makes. */
@@ -53,7 +54,7 @@ export class NodeEvents {
   #values: readonly ConfigValue[] | undefined;
   #differs = '';
   #clock: { wallMs: number; runningMs: number };
-  #checking = NO_WORK;
+  readonly #running = new Set<Promise<void>>();
   #isClosed = false;
   #problem = '';
 
@@ -88,7 +89,7 @@ export class NodeEvents {
         message: `the version changed from ${before} to ${version}`,
         fields: { before, version },
       });
-    await this.#attempt(() => this.#checkConfig('restart'));
+    await this.#soon(this.#attempt(() => this.#checkConfig('restart')));
     log.write({
       kind: 'started',
       message: `the node started, version ${version}`,
@@ -103,7 +104,7 @@ export class NodeEvents {
 
   /** Resolves when the checks that have begun are done. */
   async checked(): Promise<void> {
-    await this.#checking;
+    await Promise.all(this.#running);
   }
 
   /** Writes that the node stops, and stops watching. */
@@ -111,16 +112,32 @@ export class NodeEvents {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.checked();
     this.#deps.log.write({ kind: 'stopped', message: 'the node stopped' });
     await this.#deps.log.close();
     await this.#deps.mark.end();
   }
 
+  /** A start does not wait for a configuration that takes long: it is compared when it is there. */
+  async #soon(check: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CONFIG_WAIT_MS);
+    });
+    await Promise.race([check, late]);
+    clearTimeout(timer);
+  }
+
+  /** Skips a check whose last one is still running: a program may never return its configuration. */
   #every(ms: number, check: () => Promise<void>): void {
+    let isRunning = false;
     const run = () => {
-      const next = this.#checking.then(() => (this.#isClosed ? undefined : check()));
-      this.#checking = owned(next, (error) => this.#report(error));
+      if (isRunning || this.#isClosed) return;
+      isRunning = true;
+      const done = this.#attempt(check).finally(() => {
+        isRunning = false;
+        this.#running.delete(done);
+      });
+      this.#running.add(done);
     };
     this.#timers.push(setInterval(run, ms).unref());
   }
@@ -164,7 +181,7 @@ export class NodeEvents {
   /** Compares what the node shows with what it showed last, and its file with what it runs with. */
   async #checkConfig(how: 'restart' | 'edit'): Promise<void> {
     const { config, history } = this.#deps;
-    const [text, values] = [await config.text(), await config.values()];
+    const { text, values } = await config.current();
     const known = this.#values;
     this.#values = values;
     if (text !== this.#config?.config) {

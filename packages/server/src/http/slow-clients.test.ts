@@ -94,11 +94,12 @@ describe('a client that leaves', () => {
 
   it('before the response has started is not counted as an error of the node', async () => {
     let pulls = 0;
-    const config = () => (pulls++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
+    // It is read when the node starts, for its history and for the request.
+    const config = () => (pulls++ < 2 ? 'a = 1' : new Promise<string>(() => {}));
     const { port } = await startTestNode({ config });
     const socket = openSocket(port);
     socket.write('GET /api/v1/config HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await eventually(() => expect(pulls).toBe(2));
+    await eventually(() => expect(pulls).toBeGreaterThanOrEqual(3));
     socket.destroy();
     await eventually(async () =>
       expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1),
