@@ -249,8 +249,12 @@ export class FormatDetector {
     if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed.length, own?.timed ?? 0)) return added.format;
     if (own?.format.name === 'w3c') return withStatusColumn(own.format, bytes, lines);
     const isOwn = own && own.format.name !== 'json';
-    if (isOwn && (own.timed >= timed.length * NEARLY_AS_MANY || RARE_HEADS.has(own.format.name))) return own.format;
-    if (timed.length === 0) {
+    if (isOwn && (own.timed >= timed.length * OWN_SHARE || RARE_HEADS.has(own.format.name))) return own.format;
+    // Text between objects that starts with no date is what is left of one of them.
+    const isText =
+      objects.length < texts.length ||
+      learned.slots.some(({ spelling, place }) => place === 'start' && spelling !== 'epoch');
+    if (timed.length === 0 || !isText) {
       if (objects.length > 0 && (objects.length >= texts.length || own?.format.name === 'json'))
         return detectJson(bytes, objects, options);
       return detectUntimed(sample, lines, options, learned);
@@ -356,6 +360,9 @@ function findTimedLines(
 
 /** A more specific format wins over a general one that finds times in slightly more lines. */
 const NEARLY_AS_MANY = 0.9;
+
+/** A format with heads of its own is preferred if it finds times in at least this share of the lines that have some. */
+const OWN_SHARE = 0.5;
 
 /** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;
