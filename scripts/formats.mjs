@@ -1,4 +1,7 @@
-/* Prints which systems' logs are read right, by Porthole and by lnav, and how fast formats are detected. */
+/*
+ * Prints which systems' logs are read right, by Porthole and by lnav, and how fast formats are detected. With a
+ * directory of logs that have their truth beside them (packages/logs/fixtures/heads/FORMAT.md): which of them are.
+ */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +23,15 @@ const QUARTER_HOUR_MS = 900_000;
 const MAX_OFFSET_MS = 14 * 3_600_000;
 const DETECTED_FILES = 1000;
 const SAMPLE_BYTES = 64 * 1024;
+
+const directory = process.argv.slice(2).find((argument) => !argument.startsWith('-'));
+if (directory !== undefined) {
+  const judged = logs.judgeCorpus(directory);
+  const wrong = judged.filter(({ problems }) => problems.length > 0);
+  for (const { name, format, problems } of wrong) console.log(`${name} (${format}): ${problems.join('; ')}`);
+  console.log(`${judged.length - wrong.length} of ${judged.length} logs are read right`);
+  process.exit(wrong.length > 0 ? 1 : 0);
+}
 
 const fixtures = logs.LOG_SYSTEMS.flatMap(({ fixture }) => fixture ?? []);
 const lnav = judgeLnav() ?? logs.readLnavVerdicts();

@@ -1,4 +1,4 @@
-import { COLUMN_SET_NAMES, type ColumnSetName, columnSet, pickColumns, type TimedLine } from './columns/column-sets.ts';
+import { COLUMN_SET_NAMES, type ColumnSetName, columnSet, pickColumns } from './columns/column-sets.ts';
 import {
   type Format,
   type FormatName,
@@ -9,7 +9,6 @@ import {
 } from './format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
-import { createJournalExportFormat } from './formats/journal-export-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { OWN_LAYOUTS, type OwnLayoutName } from './formats/layout/own-layouts.ts';
@@ -29,7 +28,8 @@ import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-form
 import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
-import { createHeadFormat, type HeadFormat, hasPartialSlots } from './heads/head-format.ts';
+import { createHeadFormat, type HeadFormat, hasPartialSlots, type TimedLine } from './heads/head-format.ts';
+import { createJournalExportFormat } from './heads/journal-export-format.ts';
 import { createJsonPathFormat } from './heads/json-path-format.ts';
 import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';

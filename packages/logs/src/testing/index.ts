@@ -19,6 +19,7 @@ export {
   readLnavVerdicts,
   readTruth,
 } from './formats/format-table.ts';
+export { judgeCorpus } from './formats/head-corpus.ts';
 export { LOG_SYSTEMS } from './formats/systems.ts';
 export { jsonTokens, randomJsonObject } from './random-json.ts';
 export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';

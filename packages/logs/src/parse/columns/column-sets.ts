@@ -2,6 +2,7 @@ import type { Level } from '../../types.ts';
 import { exactNumber } from '../exact-context.ts';
 import { type Columns, columns } from '../formats/define-format.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from '../formats/layout/line-layout.ts';
+import type { ColumnSet, TimedLine } from '../heads/head-format.ts';
 import { LEVEL_WORDS_BY_RANK } from '../heads/level-words.ts';
 import type { Spelling } from '../heads/time-spellings.ts';
 import { LEVELS_BY_RANK } from '../level.ts';
@@ -12,26 +13,6 @@ import { readAccessColumns, readNginxErrorColumns, readOtherAccessColumns } from
 import { readPlainColumns } from './plain-columns.ts';
 import { readSyslog5424Columns, readSyslogColumns } from './syslog-columns.ts';
 import { readTidbColumns } from './tidb-columns.ts';
-
-/** A line whose time was found. */
-export interface TimedLine {
-  bytes: Buffer;
-  start: number;
-  /** Without CR and LF. */
-  end: number;
-  timeAt: number;
-  timeEnd: number;
-  spelling: Spelling;
-}
-
-/** Splits what is around the time of a line into columns: source, loggers, message, and fields. */
-export interface ColumnSet<Name extends string = string> {
-  readonly name: Name;
-  /** `undefined` if the line does not have these columns. */
-  read(line: TimedLine, zone: Zone): Columns | undefined;
-  /** Columns of a line of such a file that `read` does not know; its message, unless given. */
-  readOther?(line: TimedLine): Columns | undefined;
-}
 
 type ReadText = (body: string, lead: string, zone: Zone) => Columns | undefined;
 

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatTable, readLnavVerdicts } from '../../testing/formats/format-table.ts';
 import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
+import { LEVEL_WORDS_BY_RANK } from '../heads/level-words.ts';
+import { LEVELS_BY_RANK } from '../level.ts';
 import { OWN_LAYOUTS } from './layout/own-layouts.ts';
 import {
   LEVEL_KEYS,
@@ -12,7 +14,6 @@ import {
   TAG_KEYS,
   TIME_KEYS,
 } from './lines/known-keys.ts';
-import { LEVELS_BY_WORD } from './tokens/level-word.ts';
 
 const PAGE = new URL('../../../../../docs/formats.md', import.meta.url);
 
@@ -40,16 +41,15 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
       `| logger | ${code(TAG_KEYS)} |`,
       `| objects that hold the message | ${code(NESTED_KEYS)} |`,
     ]),
-  levels: () => {
-    const levels = [...new Set(Object.values(LEVELS_BY_WORD))];
-    return table(
+  levels: () =>
+    table(
       '| level | words |',
-      levels.map(
-        (level) =>
-          `| \`${level}\` | ${code(Object.keys(LEVELS_BY_WORD).filter((word) => LEVELS_BY_WORD[word] === level))} |`,
+      LEVELS_BY_RANK.flatMap((level, rank) =>
+        level
+          ? [`| \`${level}\` | ${code((LEVEL_WORDS_BY_RANK[rank] ?? []).map((word) => word.toUpperCase()))} |`]
+          : [],
       ),
-    );
-  },
+    ),
 };
 
 it('the tables of docs/formats.md are made from the code (UPDATE_DOCS=1 writes them)', () => {

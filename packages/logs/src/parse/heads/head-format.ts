@@ -1,4 +1,3 @@
-import type { ColumnSet, TimedLine } from '../columns/column-sets.ts';
 import type { FormatName, FormatOptions, LineHead } from '../format.ts';
 import {
   type Columns,
@@ -10,6 +9,7 @@ import {
 } from '../formats/define-format.ts';
 import { COLON, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevel } from '../formats/tokens/find-level.ts';
+import type { Zone } from '../zone.ts';
 import { createTimeCompleter } from './complete-time.ts';
 import { findLevels, type LevelCandidate, packLook } from './find-levels.ts';
 import { readSlot, skipLeadingMarks } from './find-times.ts';
@@ -24,10 +24,36 @@ import {
   reportsCrash,
 } from './message-levels.ts';
 import { priorityRank, skipEnvelope, startOfText } from './syslog-envelope.ts';
-import { createWrittenTime, isPartialSpelling, readWrittenTime, spellingRank } from './time-spellings.ts';
+import {
+  createWrittenTime,
+  isPartialSpelling,
+  readWrittenTime,
+  type Spelling,
+  spellingRank,
+} from './time-spellings.ts';
 
 /** Time and level are within this much of a line, but for the status of a long request. */
 const MAX_HEAD_BYTES = 4096;
+
+/** A line whose time was found. */
+export interface TimedLine {
+  bytes: Buffer;
+  start: number;
+  /** Without CR and LF. */
+  end: number;
+  timeAt: number;
+  timeEnd: number;
+  spelling: Spelling;
+}
+
+/** Splits what is around the time of a line into columns: source, loggers, message, and fields. */
+export interface ColumnSet<Name extends string = string> {
+  readonly name: Name;
+  /** `undefined` if the line does not have these columns. */
+  read(line: TimedLine, zone: Zone): Columns | undefined;
+  /** Columns of a line of such a file that `read` does not know; its message, unless given. */
+  readOther?(line: TimedLine): Columns | undefined;
+}
 
 export interface HeadFormatOptions extends FormatOptions {
   name: FormatName;

@@ -27,10 +27,6 @@ const OTHER_TIME_KEY =
   /timeout|uptime|runtime|elapsed|duration|expir|response_?time|request_?time|_time_ms|took|latency|interval|timezone|lifetime|birth/i;
 const BEST_TIME_KEY = /^(?:@?timestamp|@?time|@?ts|date|datetime|@t)$/i;
 
-export interface JsonLine {
-  text: string;
-}
-
 interface Leaf {
   path: string[];
   value: unknown;

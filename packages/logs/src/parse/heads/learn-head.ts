@@ -100,7 +100,7 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
     sample.push({ start, end, from, isIndented: first === SPACE || first === TAB, times });
   }
   const slots = learnSlots(sample);
-  const indented = learnIndent(bytes, sample, slots);
+  const indented = learnIndent(sample, slots);
   const head: LearnedHead = { slots: [], ...order, indented, untimedLevels: [] };
   head.slots = slots.map((slot) => learnLevels(bytes, sample, slots, slot, indented));
   if (slots.length === 0) head.untimedLevels = learnUntimedLevels(bytes, sample);
@@ -252,7 +252,7 @@ function isRelayed(slot: TimeSlot, sample: readonly SampleLine[]): boolean {
 }
 
 /** Whether records start with white space: then most lines that do are records. */
-function learnIndent(_bytes: Buffer, sample: readonly SampleLine[], slots: readonly TimeSlot[]): boolean {
+function learnIndent(sample: readonly SampleLine[], slots: readonly TimeSlot[]): boolean {
   const hasSlot = ({ times }: SampleLine) => times.some((candidate) => slots.some((slot) => isIn(candidate, slot)));
   const records = sample.filter(hasSlot);
   const indented = records.filter(({ isIndented }) => isIndented);
@@ -341,7 +341,7 @@ function learnLevels(
   let levelled = 0;
   let marks = 0;
   let reports = 0;
-  for (const [index, { start, end, from, isIndented }] of sample.entries()) {
+  for (const [index, { end, from, isIndented }] of sample.entries()) {
     if (isIndented && !indented) continue;
     const own = slots.find((other) => readSlot(bytes, from, end, other, time) >= 0);
     if (own !== slot) continue;
@@ -360,7 +360,6 @@ function learnLevels(
       ])
     )
       levelled++;
-    void start;
   }
   const levels = acceptLooks(looks, records);
   const isLevelled = levels.length > 0 && levelled >= records / 2;

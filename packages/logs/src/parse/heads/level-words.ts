@@ -1,5 +1,3 @@
-import { isDigit, isLetter } from '../formats/tokens/byte-scan.ts';
-
 /** Ranks of levels: TRACE is 1, FATAL 6. */
 const WORDS: readonly string[] = [
   '',
@@ -58,18 +56,19 @@ interface LevelWord {
   isAmbiguous: boolean;
 }
 
+/** Letters that distinguish the words: five bits each must fit into a double. */
+const KEY_LETTERS = 10;
+
 const BY_KEY = new Map<number, LevelWord>();
 for (const [rank, words] of WORDS.entries())
   for (const word of words.split(' ').filter(Boolean))
     BY_KEY.set(wordKey(Buffer.from(word), 0, word.length), { rank, isAmbiguous: AMBIGUOUS.has(word) });
 
-/** Letters that distinguish the words: five bits each must fit into a double. */
-const KEY_LETTERS = 10;
 export const LONGEST_WORD = 13;
 
 function wordKey(bytes: Uint8Array, start: number, end: number): number {
   let key = 0;
-  for (let at = start; at < Math.min(end, start + 10); at++) key = key * 32 + (((bytes[at] ?? 0) | 0x20) - 96);
+  for (let at = start; at < Math.min(end, start + KEY_LETTERS); at++) key = key * 32 + (((bytes[at] ?? 0) | 0x20) - 96);
   return key;
 }
 
@@ -100,7 +99,3 @@ for (const [letters, rank] of [
   ['FCA', 6],
 ] as const)
   for (const letter of letters) RANKS_BY_LETTER[letter.charCodeAt(0)] = rank;
-
-void isDigit;
-void isLetter;
-void KEY_LETTERS;

@@ -1,6 +1,6 @@
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../../timestamp.ts';
 import type { Zone } from '../../zone.ts';
-import { CLOSE_BRACKET, COLON, isDigit, isLetter, OPEN_BRACKET, SPACE, skipLetters, startsWith } from './byte-scan.ts';
+import { COLON, isDigit, isLetter, SPACE, skipLetters, startsWith } from './byte-scan.ts';
 import { zoneNameOffset } from './zone-names.ts';
 
 const PLUS = 43;
@@ -103,16 +103,6 @@ export function offsetMs(bytes: Buffer, at: number, end: number): number {
 
 function isWordEnd(bytes: Buffer, at: number, end: number): boolean {
   return at >= end || !(isDigit(bytes[at]) || isLetter(bytes[at]));
-}
-
-/** Reads a time at the start of a line, bare or in brackets; `time.end` is after the bracket. */
-export function readLeadingTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
-  if (start >= end) return false;
-  if (bytes[start] !== OPEN_BRACKET) return readIsoTime(bytes, start, end, zone, time);
-  if (!readIsoTime(bytes, start + 1, end, zone, time)) return false;
-  if (time.end >= end || bytes[time.end] !== CLOSE_BRACKET) return false;
-  time.end++;
-  return true;
 }
 
 const NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

@@ -1,8 +1,8 @@
 import type { FormatOptions } from '../format.ts';
-import { severityRank } from '../heads/message-levels.ts';
-import { headFields, type ShapedFormat, splitRecord } from './define-format.ts';
-import { startsWith } from './tokens/byte-scan.ts';
-import { readTimeToken } from './tokens/value-tokens.ts';
+import { headFields, type ShapedFormat, splitRecord } from '../formats/define-format.ts';
+import { startsWith } from '../formats/tokens/byte-scan.ts';
+import { readTimeToken } from '../formats/tokens/value-tokens.ts';
+import { severityRank } from './message-levels.ts';
 
 const START = '__CURSOR=';
 const TIME = '__REALTIME_TIMESTAMP=';
