@@ -11,6 +11,7 @@ const BODY = /^ ([^\s:]\S*[^\s:]|[^\s:]) ([^\s:[\]]+)(?:\[([^\]\s]*)\])?: ?(.*)$
 
 /** RFC 3164: `<34>Oct 11 22:14:15 host app[123]: message`, as written to files without `<34>`, or with rsyslog's ISO time. */
 export function readSyslogColumns(body: string, lead: string): Columns | undefined {
+  if (!/^(?:<\d+>)?[\dA-Z]/.test(lead)) return undefined;
   // Other programs write a space between date and time.
   if (/\d[ /]\d/.test(lead) && /^(?:<\d+>)?\d/.test(lead)) return undefined;
   const [, soleTag, solePid, soleMessage] = BODY_WITHOUT_HOST.exec(body) ?? [];
