@@ -166,3 +166,22 @@ it('shows both values of an edited service file, and its text at start', async (
   await page.getByRole('button', { name: 'TOML on disk now' }).click();
   await waitUntilVisible(text.getByText('port = 9001'));
 });
+
+it('shows the text of a service that is configured in another format, and that it runs with other values', async () => {
+  const configFile = join(tempDir(), 'redis.conf');
+  writeFileSync(configFile, '# the cache\nport 6379\nrequirepass hunter2-hunter2\n');
+  const configCommand = [process.execPath, '-p', '["port", "6380"].join("\\n")'];
+  const settings = { service: { configFile, configCommand }, cluster: { nodeId: 'n1' } };
+  const { running } = await startTestNode({ settings });
+  const { page } = await openConsole(browser(), running.url, { path: '/nodes/n1/config' });
+  await waitUntilVisible(page.getByRole('region', { name: 'TOML of n1' }).getByText('port = 6379'));
+  await waitUntilVisible(page.getByText('The service runs with other values than its files have: 1 key'));
+  await waitUntilVisible(page.getByText('port: 6379 → 6380'));
+  await page.getByRole('button', { name: 'Source' }).click();
+  const source = page.getByRole('region', { name: 'Source of n1' });
+  await waitUntilVisible(source.getByText('# the cache'));
+  expect(await source.innerText()).not.toContain('hunter2');
+  expect(new URL(page.url()).search).toBe('?as=source');
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await waitUntilVisible(page.getByRole('row', { name: 'port 6379 redis.conf:2' }));
+});
