@@ -3,7 +3,6 @@ import { basename, join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts, startTestNode, tempDir } from '@porthole/server/testing';
-import { parse } from 'smol-toml';
 import { expect, test } from 'vitest';
 import {
   createEtcd,
@@ -42,7 +41,7 @@ async function examine(server: RealServer, differing: readonly string[] = []) {
 
   // Its configuration: TOML, its own text, and the settings with their places.
   const { config } = await client.config();
-  expect(Object.keys(parse(config)).length).toBeGreaterThan(1);
+  expect(config).toMatch(/^\S+ = /m);
   const source = (await client.config({ format: 'source' })).config;
   expect(source).toContain(server.changed.from);
   expect(config + source).toContain('******');

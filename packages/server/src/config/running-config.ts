@@ -6,7 +6,7 @@ import {
   type RunningSettings,
   type SettingJson,
 } from '@porthole/contract';
-import { Shared } from '@porthole/logs/shared';
+import { owned, Shared } from '@porthole/logs/shared';
 import type { ConfigThread } from './config-thread.ts';
 import type { ConfigFile, FlattenedConfig } from './config-view.ts';
 
@@ -20,14 +20,26 @@ export class RunningConfig {
   readonly #command: readonly string[];
   readonly #maxBytes: number;
   readonly #output = new Shared<string>({ keepMs: KEEP_MS, keepFailureMs: KEEP_MS });
+  #last: RunningSettings | undefined;
 
   constructor(command: readonly string[], { maxBytes }: { maxBytes: number }) {
     this.#command = command;
     this.#maxBytes = maxBytes;
   }
 
+  /** The last comparison, while the next one is made: a health check cannot wait for a command. */
+  lastWith(onDisk: FlattenedConfig, thread: ConfigThread): RunningSettings | undefined {
+    owned(this.compareWith(onDisk, thread), () => {}); // a request for the settings reports it
+    return this.#last;
+  }
+
   /** Compares the keys that both have, by what their values mean. A command that fails is a part of the answer. */
   async compareWith(onDisk: FlattenedConfig, thread: ConfigThread): Promise<RunningSettings> {
+    this.#last = await this.#compareWith(onDisk, thread);
+    return this.#last;
+  }
+
+  async #compareWith(onDisk: FlattenedConfig, thread: ConfigThread): Promise<RunningSettings> {
     try {
       const { file, unitless } = parseOutput(await this.#output.run(() => this.#run()));
       const { settings } = await thread.run('view', [file]);

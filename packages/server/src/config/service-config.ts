@@ -169,7 +169,7 @@ export async function createTextConfig(
       const now = await load();
       const { state, differs } = compare(atStart, now);
       const shown = now.view.format === 'text' ? 'is shown as text' : 'is readable';
-      const compared = await running?.compareWith(now.view.settings, thread);
+      const compared = running?.lastWith(now.view.settings, thread);
       const sentences = [
         state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} ${shown}`,
         ...now.problems,
