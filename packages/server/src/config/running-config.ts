@@ -29,7 +29,7 @@ export class RunningConfig {
 
   /** The last comparison, while the next one is made: a health check cannot wait for a command. */
   lastWith(onDisk: FlattenedConfig, thread: ConfigThread): RunningSettings | undefined {
-    owned(this.compareWith(onDisk, thread), () => {}); // a request for the settings reports it
+    void owned(this.compareWith(onDisk, thread), () => {}); // a request for the settings reports it
     return this.#last;
   }
 
