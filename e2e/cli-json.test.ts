@@ -21,6 +21,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   nodes: ['nodes'],
   'config get': ['config get', 'config get http'],
   'config diff': ['config diff', 'config diff a.toml b.toml'],
+  'config history': ['config history', 'config history -n 1'],
+  events: ['events', 'events --kind started'],
   logs: ['logs', 'logs LOGS -C 1', 'logs LOGS LOGS/a.log', 'logs --all'],
   'logs ls': ['logs ls', 'logs ls LOGS', 'logs ls LOGS LOGS', 'logs ls --all'],
   'logs search': ['logs search broken', 'logs search broken LOGS', 'logs search broken --all'],

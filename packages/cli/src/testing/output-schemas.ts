@@ -1,4 +1,4 @@
-import { type JsonSchema, SCHEMAS } from '@porthole/contract';
+import { EVENT_KINDS, type JsonSchema, SCHEMAS } from '@porthole/contract';
 
 /* What commands print with -o json; docs/cli-output.schema.json is made from it, and tests hold real output against it. */
 
@@ -20,6 +20,22 @@ const RECORDS: JsonSchema = {
     { $ref: '#/components/schemas/FollowItem' },
     { $ref: '#/components/schemas/ClusterFollowItem' },
   ],
+};
+
+const EVENT: JsonSchema = {
+  type: 'object',
+  description: 'What happened to a node.',
+  properties: {
+    kind: { enum: EVENT_KINDS, description: 'What happened.' },
+    timeMs: { type: 'number', description: 'When, in epoch milliseconds by the clock of the queried node.' },
+    level: text('How severe it is.'),
+    message: text('A sentence.'),
+    cursor: text('Identifies it on its node.'),
+    fields: { type: 'object', description: 'What else is known of it.' },
+    node: text('Id of the node.'),
+  },
+  required: ['kind', 'timeMs', 'level', 'message', 'cursor', 'fields'],
+  additionalProperties: false,
 };
 
 const CONTEXT: JsonSchema = {
@@ -157,6 +173,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   nodes: lines({ $ref: '#/components/schemas/ClusterNode' }),
   'config get': whole({ type: 'object', description: 'The configuration, or the selected keys and tables of it.' }),
   'config diff': whole(CONFIG_DIFF),
+  'config history': lines(extended('ConfigPeriod', { node: text('Id of the node.') })),
   logs: lines(RECORDS),
   'logs ls': lines(LOG_FILE),
   'logs search': lines(RECORDS),
@@ -165,6 +182,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'logs top': lines({ anyOf: [extended('Top', TARGET), extended('ClusterTop', TARGET)] }),
   'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
   'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
+  events: lines(EVENT),
   'archive status': lines(ARCHIVE_STATUS),
   'archive verify': lines(ARCHIVE_DAY),
   doctor: whole(DOCTOR),
