@@ -84,7 +84,7 @@ async function typeCheck(
 
 describe.each([
   { project: 'client', name: '@porthole/client', mostBytes: 420_000 },
-  { project: 'cli', name: 'porthole', mostBytes: 6_250_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 6_450_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
     const files = readPackageFiles(project, name);

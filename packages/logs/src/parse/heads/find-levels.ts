@@ -132,7 +132,8 @@ function readCandidate(
     // CUPS starts lines with `d` for less important ones than `D`.
     const isSmall = start === from && bytes[start] === 100;
     candidate.rank = isSmall ? 2 : letterRank(bytes[start]) || (isCapital(bytes[start]) ? -1 : 0);
-    candidate.isAmbiguous = isSmall;
+    // Messages have letters in brackets, too: `<T>`.
+    candidate.isAmbiguous = true;
     // MongoDB writes debug levels as D1 to D5.
     if (end < to && isDigit(bytes[end]) && bytes[start] === 68 && (bytes[end] ?? 0) <= 53) end++;
   } else {

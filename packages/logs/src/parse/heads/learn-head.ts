@@ -434,6 +434,8 @@ function isLevelColumn({ look, count, clear, foreign, indexes, ranks }: CountedL
   const isLetterLook = text[1] === '1' && !isMarked;
   if ((isLetterLook || isMarked) && foreign > 0 && foreign > count / 4) return false;
   if (isMarked && (text[0] === '"' || text[0] === "'")) return share >= 0.5 && first <= 3;
+  // Messages have words in parentheses: `fail (error)`.
+  if (text === '()') return share >= 0.5;
   if (isMarked) return (share >= 0.1 || first <= 2) && (clear > 0 || share >= 0.5);
   if (isLetterLook && '-./'.includes(text[0] ?? '')) return false;
   if (isLetterLook) return share >= 0.5 && (count >= 3 || first <= 1);

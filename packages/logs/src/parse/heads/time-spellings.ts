@@ -164,7 +164,7 @@ function readIso(bytes: Buffer, at: number, end: number, time: WrittenTime): boo
   }
   // 年 and 月 have three bytes, the first of which differ.
   const wide = mark === 0xe5 && startsWithCodes(bytes, at + 4, end, YEAR_SIGN);
-  if (mark !== MINUS && mark !== SLASH && mark !== DOT && !wide) return false;
+  if (mark !== MINUS && mark !== SLASH && mark !== DOT && mark !== COLON && !wide) return false;
   const year = number(bytes, at, at + 4);
   if (year < MIN_YEAR || year > MAX_YEAR) return false;
   const monthAt = at + (wide ? 7 : 5);

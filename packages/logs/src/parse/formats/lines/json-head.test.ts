@@ -18,6 +18,7 @@ const RANKS: Record<string, number> = {
   trace: 1,
   Debug: 2,
   INFO: 3,
+  ' INFO': 3,
   Information: 3,
   warning: 4,
   error: 5,

@@ -42,7 +42,11 @@ function milliseconds(bytes: Buffer, start: number, end: number): number {
 }
 
 /** The rank of a level given as a value: a word, its first letter, or 10 (trace) to 60 (fatal) as of pino and bunyan. */
-export function readLevelToken(bytes: Buffer, start: number, end: number): number {
+export function readLevelToken(bytes: Buffer, from: number, to: number): number {
+  // Elasticsearch pads them: ` INFO`.
+  let [start, end] = [from, to];
+  while (start < end && bytes[start] === 32) start++;
+  while (end > start && bytes[end - 1] === 32) end--;
   const length = end - start;
   if (length <= 0) return 0;
   if (!isDigit(bytes[start])) {
