@@ -171,3 +171,13 @@ it('copies of the logs of members are among what is hidden', async () => {
   const copies = await createTailsDir(tempDir());
   expect(prefixes.some((prefix) => join(tmpdir(), copies.split('/').at(-1) ?? '').startsWith(prefix))).toBe(true);
 });
+
+it('nodes whose own logs are next to each other keep events of their own', async () => {
+  const dirs = await Promise.all(
+    ['a', 'b'].map(async (name) => {
+      const { settings } = await loadSettings({ options: { logging: { dir: `/data/${name}` } } });
+      return ownDirs(settings).events;
+    }),
+  );
+  expect(dirs).toEqual(['/data/events/a', '/data/events/b']);
+});

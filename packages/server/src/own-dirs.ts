@@ -26,7 +26,8 @@ export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluste
     snapshots: cluster.lastWordsDir || next('last-words'),
     archive: next('archive'),
     journal: next('journal'),
-    events: next('events'),
+    // Nodes whose own logs are next to each other have events of their own.
+    events: join(next('events'), basename(logging.dir)),
     configHistory: next('config-history'),
   };
 }
