@@ -111,7 +111,7 @@ export async function openNodeComponents(
     deleted: (selection) => archive?.deleted(selection) ?? [],
   });
   const begun = await openEvents(settings, {
-    ...{ config, ownLog, tls, logPath, threads },
+    ...{ config, ownLog, logPath, threads },
     version: options.node().version,
     startedMs: options.node().onlineTime,
   });
@@ -128,7 +128,7 @@ export async function openNodeComponents(
   const checks = {
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),
-    'own log': async () => checkOwnLog(ownLog),
+    'own log': async () => checkOwnLog(ownLog, happened?.events.log.problem),
     ...(journal && { journal: async () => journal.check() }),
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
@@ -277,7 +277,8 @@ async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
   return log;
 }
 
-function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
+function checkOwnLog(ownLog: OwnLog, eventsProblem: string | undefined): { ok: boolean; detail: string } {
+  if (eventsProblem !== undefined) return { ok: false, detail: `writing events fails: ${eventsProblem}` };
   const { dropped, lastError, isFailing } = ownLog.stats();
   if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
   return {

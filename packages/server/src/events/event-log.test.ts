@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toEvent } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
-import { SHARED_THREADS, searchItems } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { EventLog } from './event-log.ts';
 
@@ -93,4 +93,24 @@ it('a directory that is a file is a failure of the start of the log alone', asyn
   const dir = tempDir();
   writeFileSync(dir, '');
   await expect(openLog(dir)).rejects.toThrow('EEXIST');
+});
+
+it('says why events cannot be written, and no more when they can', async () => {
+  const dir = tempDir();
+  const log = await EventLog.open({ dir, maxBytes: 1_000_000 });
+  onTestFinished(() => log.close());
+  expect(log.problem).toBeUndefined();
+  rmSync(dir, { recursive: true });
+  writeFileSync(dir, '');
+  // An open file goes on being written until its name is looked up again.
+  await eventually(async () => {
+    log.write({ kind: 'started', message: 'a' });
+    await log.flush();
+    expect(log.problem).toBeDefined();
+  });
+  rmSync(dir);
+  await eventually(async () => {
+    await log.flush();
+    expect(log.problem).toBeUndefined();
+  });
 });

@@ -71,7 +71,7 @@ class Machine {
       ...{ log, history: this.history, config: this.config, version: this.version, startedMs: this.nowMs },
       mark: new RunMark(this.eventsDir),
       dirs: [this.dir],
-      certificate: () => undefined,
+      certificate: async () => undefined,
       ownLog: { warn } as never,
       now: () => this.nowMs,
       runningMs: () => this.runningMs,

@@ -37,8 +37,8 @@ export interface NodeEventsDeps {
   startedMs: number;
   /** Where the node writes, and the logs it shows. */
   dirs: readonly string[];
-  /** The certificate that the node serves, as PEM. */
-  certificate(): string | undefined;
+  /** The certificate file as it is now, as PEM: it is renewed while the node runs. `undefined` without one. */
+  certificate(): Promise<string | undefined>;
   ownLog: Logger;
   now?: () => number;
   /** Monotonic. */
@@ -228,7 +228,7 @@ export class NodeEvents {
 
   async #checkMachine(): Promise<void> {
     for (const dir of new Set(this.#deps.dirs)) await this.#checkDisk(dir);
-    this.#checkCertificate();
+    await this.#checkCertificate();
   }
 
   async #checkDisk(dir: string): Promise<void> {
@@ -246,8 +246,8 @@ export class NodeEvents {
     });
   }
 
-  #checkCertificate(): void {
-    const pem = this.#deps.certificate();
+  async #checkCertificate(): Promise<void> {
+    const pem = await this.#deps.certificate();
     if (pem === undefined) return;
     const { validTo, fingerprint256, subject } = new X509Certificate(pem);
     const endsMs = Date.parse(validTo);

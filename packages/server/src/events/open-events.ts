@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage } from '@porthole/contract';
 import { createZone, LogDir, type WorkerPool } from '@porthole/logs';
@@ -5,7 +6,6 @@ import type { ConfigSource } from '../config/service-config.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { TlsFiles } from '../tls-files.ts';
 import { ConfigHistory } from './config-history.ts';
 import { EventLog } from './event-log.ts';
 import { RunMark } from './last-run.ts';
@@ -15,7 +15,6 @@ import { NodePast } from './node-past.ts';
 interface OpenEventsDeps {
   config: ConfigSource;
   ownLog: OwnLog;
-  tls: TlsFiles | undefined;
   version: string;
   startedMs: number;
   /** The logs that are shown. */
@@ -38,12 +37,13 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
   try {
     const log = await EventLog.open({ dir, maxBytes });
     const history = new ConfigHistory(configHistory);
-    const { config, ownLog, tls, version, startedMs, logPath, threads } = deps;
+    const { certFile } = settings.tls;
+    const { config, ownLog, version, startedMs, logPath, threads } = deps;
     const events = new NodeEvents({
       ...{ log, history, config, version, startedMs },
       mark: new RunMark(dir),
       dirs: [dirname(settings.logging.dir), logPath],
-      certificate: () => tls?.cert.toString('latin1'),
+      certificate: async () => (certFile === '' ? undefined : readFile(certFile, 'latin1')),
       ownLog: ownLog.component('events'),
     });
     await events.start();
