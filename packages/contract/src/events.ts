@@ -10,9 +10,21 @@ export const EVENT_KINDS = [
   'version-changed',
   'config-changed',
   'config-file-differs',
+  'log-rotated',
+  'log-silent',
+  'log-burst',
+  'new-pattern',
   'clock-stepped',
   'disk-nearly-full',
   'certificate-expiring',
+  'service-started',
+  'service-stopped',
+  'service-killed',
+  'member-joined',
+  'member-left',
+  'member-lost',
+  'member-back',
+  'recorder-stopped',
 ] as const;
 
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -25,9 +37,21 @@ export const EVENT_LEVELS: Readonly<Record<EventKind, Extract<Level, 'INFO' | 'W
   'version-changed': 'INFO',
   'config-changed': 'WARN',
   'config-file-differs': 'WARN',
+  'log-rotated': 'INFO',
+  'log-silent': 'WARN',
+  'log-burst': 'ERROR',
+  'new-pattern': 'WARN',
   'clock-stepped': 'WARN',
   'disk-nearly-full': 'ERROR',
   'certificate-expiring': 'WARN',
+  'service-started': 'INFO',
+  'service-stopped': 'INFO',
+  'service-killed': 'ERROR',
+  'member-joined': 'INFO',
+  'member-left': 'INFO',
+  'member-lost': 'ERROR',
+  'member-back': 'INFO',
+  'recorder-stopped': 'ERROR',
 };
 
 /** An event as programs use it; in a response it is a record whose context has the kind and the fields. */
