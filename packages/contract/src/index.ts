@@ -214,6 +214,7 @@ export {
   encodeClusterEventFollow,
   encodeEventFollow,
   encodeHistory,
+  ofAskedKinds,
   ofKinds,
   parseClusterEventsRequest,
   parseClusterHistoryRequest,

@@ -66,6 +66,11 @@ export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSel
   return encodeParameters(CLUSTER_HISTORY_ROWS, request);
 }
 
+/** The request for events of the kinds that the parameters name, or of any kind. */
+export function ofAskedKinds<Request extends { query?: QueryNode }>(request: Request, query: Query): Request {
+  return ofKinds(request, parseParameters(EVENT_OWN_ROWS, query).kinds);
+}
+
 /** The request for events of these kinds, or of any kind. */
 export function ofKinds<Request extends { query?: QueryNode }>(
   request: Request,

@@ -1,5 +1,8 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
+import { createClient } from '@porthole/client';
 import { ERROR_KINDS, type NodeState, PortholeError, searchItems } from '@porthole/contract';
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import { type RecordBatch, toItems } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { startTestNode } from '../testing/test-node.ts';
 import { connect, connectNode } from './testing/connect.ts';
@@ -21,6 +24,73 @@ async function all<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
 }
 
 const SEARCH = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
+
+describe('what happened, over gRPC', () => {
+  it('is the same as over HTTP: events, of one kind, and the history of the configuration', async () => {
+    const { remote, running } = await startPair();
+    const http = createClient({ url: running.url });
+    const [started] = await collectEvents(http.events({ ...SEARCH, limit: 5 }));
+    expect(started).toMatchObject({ level: 'INFO', context: { kind: 'started' } });
+    expect(await collectEvents(remote.events(SEARCH))).toEqual([started]);
+    const connection = connect(running.node.grpcPort);
+    const request = {
+      order: '',
+      cursor: '',
+      record: '',
+      until: '',
+      raw: false,
+      fields: [],
+      events: { kinds: ['killed'] },
+    };
+    for (const cluster of [undefined, { nodes: [], role: '', labels: [], store: '' }])
+      for await (const message of connection.stream('SearchLogs', { ...request, cluster }, {}))
+        expect((message?.items ?? []).filter(({ record }) => record)).toEqual([]);
+    const history = await http.configHistory({ limit: 10 });
+    expect(history.periods).toHaveLength(1);
+    expect(await remote.configHistory({ limit: 10 })).toEqual(history);
+    const { version = '' } = history.periods[0] ?? {};
+    expect(await remote.configVersion(version)).toEqual(await http.configVersion(version));
+    await expect(remote.configVersion('none')).rejects.toMatchObject({ code: 'CONFIG_VERSION_NOT_FOUND' });
+    const all = { key: '', cluster: { nodes: [], role: '', labels: [], store: '' } };
+    const { nodes, members } = await connection.call('GetConfigHistory', all, {});
+    expect(nodes).toMatchObject([{ isKnown: true, periods: [{ version }] }]);
+    expect(members).toMatchObject([{ outcome: 'ok' }]);
+  });
+
+  it('is followed', async () => {
+    const { remote } = await startPair();
+    const ending = new AbortController();
+    for await (const items of remote.followEvents({ start: { back: 1 } }, { signal: ending.signal })) {
+      if (items.length === 0) continue;
+      expect(items).toMatchObject([{ type: 'record', context: { kind: 'started' } }]);
+      break;
+    }
+    ending.abort();
+  });
+
+  it('of a kind that does not exist is refused', async () => {
+    const { running } = await startPair();
+    const connection = connect(running.node.grpcPort);
+    const request = {
+      order: '',
+      cursor: '',
+      record: '',
+      until: '',
+      raw: false,
+      fields: [],
+      events: { kinds: ['party'] },
+    };
+    const read = async () => {
+      for await (const message of connection.stream('SearchLogs', request, {})) expect(message).toBeUndefined();
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });
+  });
+});
+
+async function collectEvents(items: AsyncIterable<RecordBatch | SearchEnd>): Promise<FoundRecord[]> {
+  const found = await all(toItems<FoundRecord, SearchEnd>(items));
+  return found.flatMap((item) => (item.type === 'record' ? item : []));
+}
 
 describe('a refusal over gRPC', () => {
   const refused: [string, (node: NodeState) => Promise<unknown>, PortholeError['code']][] = [

@@ -115,7 +115,7 @@ function implementation(
   gate: Gate,
 ): UntypedServiceImplementation {
   const calls: Calls = {
-    ...createNodeCalls(state),
+    ...createNodeCalls(state, cluster, policy),
     ...createLogCalls(state),
     ...createRecordCalls(state, cluster, policy),
     ...createQueryCalls(),

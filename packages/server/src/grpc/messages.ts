@@ -1,4 +1,5 @@
 import {
+  type ClusterConfigHistory,
   type ClusterDigest,
   type ClusterEnd,
   type ClusterFields,
@@ -6,6 +7,8 @@ import {
   type ClusterItem,
   type ClusterRecord,
   type ClusterTop,
+  type ConfigPeriod,
+  type ConfigVersion,
   type Coverage,
   contextJson,
   type MemberReport,
@@ -28,6 +31,7 @@ import type {
 } from '@porthole/logs/types';
 import type {
   ClusterPartMessage,
+  ConfigPeriodMessage,
   CountBucketMessage,
   CountLogsResponseMessage,
   CountValuesResponseMessage,
@@ -37,7 +41,9 @@ import type {
   DigestLogsResponseMessage,
   FieldSummaryMessage,
   FollowItemMessage,
+  GetConfigHistoryResponseMessage,
   GetConfigResponseMessage,
+  GetConfigVersionResponseMessage,
   GetSettingsResponseMessage,
   Level as LevelName,
   ListFieldsResponseMessage,
@@ -296,6 +302,38 @@ export function settingsMessage(given: NodeSettings): GetSettingsResponseMessage
     problems,
     ...(running && { running: runningMessage(running) }),
   };
+}
+
+export function historyMessage({ nodes, members }: ClusterConfigHistory): GetConfigHistoryResponseMessage {
+  return {
+    nodes: nodes.map(({ id, history }) => ({
+      id,
+      periods: (history?.periods ?? []).map(periodMessage),
+      isComplete: history?.isComplete ?? false,
+      isKnown: history !== null,
+    })),
+    members: members.map(reportMessage),
+  };
+}
+
+function periodMessage({ changes, ...period }: ConfigPeriod): ConfigPeriodMessage {
+  return {
+    ...period,
+    changes: (changes ?? []).map(({ key, before, after }) => ({
+      key: wellFormed(key),
+      beforeJson: before === null ? null : wellFormed(JSON.stringify(before)),
+      afterJson: after === null ? null : wellFormed(JSON.stringify(after)),
+    })),
+    isCompared: changes !== null,
+  };
+}
+
+export function versionMessage({ version, config, settings }: ConfigVersion): GetConfigVersionResponseMessage {
+  const past = settings.map(({ key, value }) => ({
+    key: wellFormed(key),
+    valueJson: wellFormed(JSON.stringify(value)),
+  }));
+  return { version, config: wellFormed(config), settings: past };
 }
 
 function runningMessage({ differences, ...running }: RunningSettings) {

@@ -46,6 +46,8 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   Describe: 'node',
   GetConfig: 'config',
   GetSettings: 'settings',
+  GetConfigHistory: 'configHistory',
+  GetConfigVersion: 'configVersion',
   ListLogs: 'logList',
   DescribeLogs: 'logFiles',
   StatLog: 'logRaw',
@@ -62,6 +64,7 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
 
 /** The corresponding HTTP route of methods whose request is about the cluster: of the same role, with the same limits. */
 export const CLUSTER_ROUTES = {
+  GetConfigHistory: 'clusterConfigHistory',
   SearchLogs: 'clusterLogSearch',
   CountLogs: 'clusterLogHistogram',
   DigestLogs: 'clusterLogDigest',
@@ -97,7 +100,7 @@ export function requiredRole(path: string): RouteRole {
 
 /** Rows of the parameter table that have a field in a request message, by the name of the parameter. */
 const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(
-  [...Object.values(METHOD_ROUTES), ...Object.values(CLUSTER_ROUTES)]
+  [...Object.values(METHOD_ROUTES), ...Object.values(CLUSTER_ROUTES), 'events' as const]
     .flatMap((id) => getRoute(id).parameters)
     .flatMap(({ name, proto, codec }) =>
       typeof proto === 'string' ? [[name, { field: toCamelCase(proto), codec }]] : [],
@@ -112,14 +115,20 @@ function toCamelCase(name: string): string {
 interface Message {
   filter?: object | null | undefined;
   cluster?: object | null | undefined;
+  events?: object | null | undefined;
 }
 
 /**
- * The fields of a message, including those of its filter and of its scope, as the parameters of the same request over
+ * The fields of a message, including those of its filter and of its scopes, as the parameters of the same request over
  * HTTP: both are validated by the same parsers, with the same errors.
  */
 export function toQuery(message: object & Message): Query {
-  const fields: Readonly<Record<string, unknown>> = { ...message.filter, ...message.cluster, ...message };
+  const fields: Readonly<Record<string, unknown>> = {
+    ...message.filter,
+    ...message.cluster,
+    ...message.events,
+    ...message,
+  };
   return {
     getAll(name) {
       const row = ROWS.get(name);

@@ -1,19 +1,31 @@
 import {
   type CallOptions,
+  type ClusterState,
   explainQuery,
   formatQuery,
   isSameFile,
   type NodeState,
   PortholeError,
+  parseClusterHistoryRequest,
   parseConfigRequest,
   parseExplainRequest,
   parseFileRequest,
+  parseHistoryRequest,
   parseViewRequest,
   SizedBytes,
 } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
+import type { RequestPolicy } from '../../transport/request-policy.ts';
 import type { NodeStateServiceMethods, ReadLogRequestMessage } from '../generated/messages.ts';
-import { configMessage, descriptionMessage, settingsMessage, statMessage, wellFormed } from '../messages.ts';
+import {
+  configMessage,
+  descriptionMessage,
+  historyMessage,
+  settingsMessage,
+  statMessage,
+  versionMessage,
+  wellFormed,
+} from '../messages.ts';
 import { type MethodName, toQuery } from '../service-definition.ts';
 
 type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
@@ -38,13 +50,35 @@ export type Calls = {
     : UnaryCall<MethodRequest<Name>, MethodResponse<Name>>;
 };
 
-export function createNodeCalls(node: NodeState): Pick<Calls, 'Describe' | 'GetConfig' | 'GetSettings'> {
+type NodeMethod = 'Describe' | 'GetConfig' | 'GetSettings' | 'GetConfigHistory' | 'GetConfigVersion';
+
+export function createNodeCalls(
+  node: NodeState,
+  cluster: ClusterState | undefined,
+  { clock }: Pick<RequestPolicy, 'clock'>,
+): Pick<Calls, NodeMethod> {
   return {
     Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
     GetConfig: async (request, options) =>
       configMessage(await node.config({ ...options, ...parseConfigRequest(toQuery(request)) })),
     GetSettings: async (_request, options) => settingsMessage(await node.settings(options)),
+    GetConfigHistory: async (request, options) => {
+      const query = toQuery(request);
+      if (request.cluster)
+        return historyMessage(
+          await requireCluster(cluster).configHistory(parseClusterHistoryRequest(query, clock()), options),
+        );
+      const history = await node.configHistory(parseHistoryRequest(query, clock()), options);
+      return historyMessage({ nodes: [{ id: '', history }], members: [] });
+    },
+    GetConfigVersion: async ({ version }, options) => versionMessage(await node.configVersion(version, options)),
   };
+}
+
+/** Throws where the node is asked about a cluster it is not part of. */
+export function requireCluster(cluster: ClusterState | undefined): ClusterState {
+  if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+  return cluster;
 }
 
 type LogMethod = 'ListLogs' | 'DescribeLogs' | 'StatLog' | 'ViewLog' | 'ReadLog';

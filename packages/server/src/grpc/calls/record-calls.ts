@@ -9,7 +9,7 @@ import {
   clusterItems,
   type NodeCounts,
   type NodeState,
-  PortholeError,
+  ofAskedKinds,
   parseBudget,
   parseClusterCount,
   parseClusterSearchRequest,
@@ -19,6 +19,7 @@ import {
   searchItems,
 } from '@porthole/contract';
 import type { FollowItem, SearchItem } from '@porthole/logs';
+import { toItems } from '@porthole/records';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
 import type { RecordMessage } from '../generated/messages.ts';
 import {
@@ -30,13 +31,18 @@ import {
   topMessage,
 } from '../messages.ts';
 import { toQuery } from '../service-definition.ts';
-import type { Calls, UnaryCall } from './log-calls.ts';
+import { type Calls, requireCluster, type UnaryCall } from './log-calls.ts';
 
 type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs' | 'ListFields' | 'CountValues';
 
 /** A request of a node, or of its cluster. */
 interface ScopedMessage {
   cluster?: object | null | undefined;
+}
+
+/** About events, or about logs. */
+interface RecordsMessage extends ScopedMessage {
+  events?: object | null | undefined;
 }
 
 type RecordCallPolicy = Pick<RequestPolicy, 'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'>;
@@ -48,10 +54,6 @@ export function createRecordCalls(
   { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping }: RecordCallPolicy,
 ): Pick<Calls, RecordMethod> {
   const counts: NodeCounts = node;
-  const requireCluster = () => {
-    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-    return cluster;
-  };
   const countCall =
     <Id extends CountId, Message extends ScopedMessage, Response>(
       id: Id,
@@ -62,15 +64,22 @@ export function createRecordCalls(
       const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) });
       if (!message.cluster) return toMessage(await counts[id](parseCount(id, query, clock()), limits()));
       const request = parseClusterCount(id, query, clock());
-      const all: ClusterCounts = requireCluster();
+      const all: ClusterCounts = requireCluster(cluster);
       return toMessage(await all[id](request, limits()));
     };
-  const openSearch = (message: ScopedMessage, options: CallOptions): AsyncIterable<(SearchItem | ClusterItem)[]> => {
+  const openSearch = (message: RecordsMessage, options: CallOptions): AsyncIterable<(SearchItem | ClusterItem)[]> => {
     const query = toQuery(message);
     const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: searchBudgetMs }) });
-    if (!message.cluster) return searchItems(node, parseSearchRequest(query, clock(), { maxRecords }), limits());
+    if (!message.cluster) {
+      const request = parseSearchRequest(query, clock(), { maxRecords });
+      return message.events
+        ? toItems(node.events(ofAskedKinds(request, query), limits()))
+        : searchItems(node, request, limits());
+    }
     const request = parseClusterSearchRequest(query, clock(), { maxRecords });
-    return clusterItems(requireCluster(), request, limits());
+    return message.events
+      ? toItems(requireCluster(cluster).events(ofAskedKinds(request, query), limits()))
+      : clusterItems(requireCluster(cluster), request, limits());
   };
   return {
     async *SearchLogs(message, options) {
@@ -81,10 +90,15 @@ export function createRecordCalls(
     },
     async *FollowLogs(message, options) {
       const { signal } = options;
-      const request = parseFollowRequest(toQuery(message), clock());
+      const query = toQuery(message);
+      const request = parseFollowRequest(query, clock());
       const ending = anySignal([stopping, ...(signal ? [signal] : [])]);
       try {
-        for await (const batch of node.followLogs(request, { ...options, signal: ending.signal })) {
+        const how = { ...options, signal: ending.signal };
+        const batches = message.events
+          ? node.followEvents(ofAskedKinds(request, query), how)
+          : node.followLogs(request, how);
+        for await (const batch of batches) {
           if (batch.length === 0) yield undefined;
           const emitted = stopping.aborted ? batch.map(withStopReason) : batch;
           for (const items of inBoundedMessages(emitted.map(followItemMessage))) yield { items };

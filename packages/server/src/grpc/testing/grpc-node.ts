@@ -1,5 +1,8 @@
 import type {
   CallOptions,
+  ConfigHistory,
+  ConfigHistoryRequest,
+  ConfigVersion,
   FileRequest,
   NodeConfig,
   NodeDescription,
@@ -30,7 +33,13 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { type RecordBatch, toBatches } from '@porthole/records';
-import type { ReadLogRequestMessage, RecordMessage } from '../generated/messages.ts';
+import type {
+  EventScopeMessage,
+  FollowLogsRequestMessage,
+  NodeHistoryMessage,
+  ReadLogRequestMessage,
+  RecordMessage,
+} from '../generated/messages.ts';
 import { Connection, type ConnectOptions } from './connection.ts';
 import {
   present,
@@ -132,10 +141,15 @@ export class GrpcNode implements NodeState {
     return toBatches<FoundRecord, SearchEnd>(this.#emitted(query, options));
   }
 
-  async *#emitted(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[]> {
+  async *#emitted(
+    query: SearchQuery,
+    options: SearchOptions,
+    events?: EventScopeMessage,
+  ): AsyncGenerator<SearchItem[]> {
     // Context records come after their match, maybe in the next message: a match is emitted when the next one begins.
     let open: FoundRecord | undefined;
-    const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), pickSignal(options));
+    const request = { ...searchRequest(query, options), events };
+    const messages = this.#connection.stream('SearchLogs', request, pickSignal(options));
     for await (const message of messages) {
       const whole: SearchItem[] = [];
       for (const { record, before, after, end } of message?.items ?? []) {
@@ -150,9 +164,13 @@ export class GrpcNode implements NodeState {
     }
   }
 
-  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {
+  followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {
+    return this.#follow(followRequest(query), options);
+  }
+
+  async *#follow(request: FollowLogsRequestMessage, options: CallOptions): AsyncGenerator<FollowItem[]> {
     try {
-      for await (const message of this.#connection.stream('FollowLogs', followRequest(query), options))
+      for await (const message of this.#connection.stream('FollowLogs', request, options))
         yield (message?.items ?? []).map(readFollowItem);
     } catch (error) {
       if (!options.signal?.aborted) throw error;
@@ -160,23 +178,23 @@ export class GrpcNode implements NodeState {
     }
   }
 
-  // Over HTTP only.
-  async *events(): AsyncGenerator<never, void, undefined> {
-    yield* [];
-    throw httpOnly();
+  events(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<RecordBatch | SearchEnd> {
+    return toBatches<FoundRecord, SearchEnd>(this.#emitted(query, options, { kinds: [] }));
   }
 
-  async *followEvents(): AsyncGenerator<never, void, undefined> {
-    yield* [];
-    throw httpOnly();
+  followEvents(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {
+    return this.#follow({ ...followRequest(query), events: { kinds: [] } }, options);
   }
 
-  async configHistory(): Promise<never> {
-    throw httpOnly();
+  async configHistory(request: ConfigHistoryRequest, options: CallOptions = {}): Promise<ConfigHistory> {
+    const message = { key: request.key ?? '', atMs: request.atMs, limit: request.limit };
+    const { nodes } = await this.#connection.call('GetConfigHistory', message, options);
+    return readHistory(present(nodes[0]));
   }
 
-  async configVersion(): Promise<never> {
-    throw httpOnly();
+  async configVersion(version: string, options: CallOptions = {}): Promise<ConfigVersion> {
+    const { settings, ...message } = await this.#connection.call('GetConfigVersion', { version }, options);
+    return { ...message, settings: settings.map(({ key, valueJson }) => ({ key, value: JSON.parse(valueJson) })) };
   }
 
   async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
@@ -212,6 +230,19 @@ async function closeStream(messages: AsyncGenerator<unknown>): Promise<void> {
   await messages.return(undefined);
 }
 
-function httpOnly(): PortholeError {
-  return new PortholeError('NOT_SUPPORTED', 'there over HTTP only');
+function readHistory({ periods, isComplete }: NodeHistoryMessage): ConfigHistory {
+  const parsed = (json: string | null | undefined) => (typeof json === 'string' ? JSON.parse(json) : null);
+  return {
+    periods: periods.map(({ version, fromMs, toMs = null, changes, isCompared }) => ({
+      ...{ version, fromMs, toMs },
+      changes: isCompared
+        ? changes.map(({ key, beforeJson, afterJson }) => ({
+            key,
+            before: parsed(beforeJson),
+            after: parsed(afterJson),
+          }))
+        : null,
+    })),
+    isComplete,
+  };
 }
