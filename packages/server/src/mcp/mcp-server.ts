@@ -2,12 +2,13 @@ import type { Readable, Writable } from 'node:stream';
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { NodeClient } from '@porthole/client';
-import { codeOf, errorMessage } from '@porthole/contract';
+import { codeOf, errorMessage, PortholeError } from '@porthole/contract';
 import { CONFIG_TOOLS } from './config-tools.ts';
+import { EVENT_TOOLS } from './event-tools.ts';
 import { FIELD_TOOLS, RECORD_TOOLS } from './record-tools.ts';
-import { renderResult, type Tool } from './tool.ts';
+import { cutText, renderResult, type Tool } from './tool.ts';
 
-const TOOLS: readonly Tool[] = [...CONFIG_TOOLS, ...RECORD_TOOLS, ...FIELD_TOOLS];
+const TOOLS: readonly Tool[] = [...CONFIG_TOOLS, ...EVENT_TOOLS, ...RECORD_TOOLS, ...FIELD_TOOLS];
 
 const INSTRUCTIONS =
   'Porthole shows what the nodes of a cluster are configured to do and what they log. All tools only read. Every result ' +
@@ -35,11 +36,11 @@ function register(
     type: 'object',
     properties: { ...input },
     required: [...required],
-    additionalProperties: false,
   });
   const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
   server.registerTool(name, { title, description, inputSchema, annotations }, async (args, context) => {
     try {
+      checkNames(name, args, input);
       const text = renderResult(await run(args, { client, signal: context.mcpReq.signal }));
       return { content: [{ type: 'text', text }] };
     } catch (error) {
@@ -47,6 +48,17 @@ function register(
       return { isError: true, content: [{ type: 'text', text: `${codeOf(error)}: ${errorMessage(error)}` }] };
     }
   });
+}
+
+/** The schema would refuse others, too, but without naming them. */
+function checkNames(tool: string, args: Readonly<Record<string, unknown>>, input: Tool['input']): void {
+  const unknown = Object.keys(args).find((name) => !Object.hasOwn(input, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(input).join(', ');
+  throw new PortholeError(
+    'PARAMETER_INVALID',
+    `${tool} has no argument ${JSON.stringify(cutText(unknown, 100))}; it has ${known}`,
+  );
 }
 
 export interface StdioOptions {

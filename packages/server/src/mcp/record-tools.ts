@@ -29,6 +29,7 @@ import {
   shownCharacters,
   type Tool,
   type ToolContext,
+  type ToolResult,
 } from './tool.ts';
 
 const MOST_RECORDS = 200;
@@ -42,6 +43,11 @@ const RECORD_CHARACTERS = 50_000;
 const CURSOR = { type: 'string', description: '"cursor" of a record, from another tool.' } as const;
 const NODE = { type: 'string', description: '"node" of that record.' } as const;
 
+const CURSORS = {
+  type: 'boolean',
+  description: 'End each line with the cursor of its record, for get_record and logs_around.',
+} as const;
+
 /** What nodes have logged. */
 export const RECORD_TOOLS: readonly Tool[] = [
   {
@@ -54,6 +60,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
       ...SELECTION,
       order: { type: 'string', enum: ['newest', 'oldest'], description: 'Which come first. Default: newest.' },
       limit: count(MOST_RECORDS, DEFAULT_RECORDS, 'records'),
+      cursors: CURSORS,
       cursor: { type: 'string', description: 'Continues a search with the same arguments: "cursor" of its result.' },
     },
     async run(args, context) {
@@ -62,7 +69,8 @@ export const RECORD_TOOLS: readonly Tool[] = [
       const order = args.order === 'oldest' ? 'oldest' : 'newest';
       const start = typeof args.cursor === 'string' ? { start: { cursor: args.cursor } } : {};
       const query = { ...(await toFilter(args, context)), ...toSelection(args), order, limit, ...start } as const;
-      return collect(client.cluster.searchLogs(query, { signal, budgetMs: BUDGET_MS }), limit);
+      const batches = client.cluster.searchLogs(query, { signal, budgetMs: BUDGET_MS });
+      return collectRecords(batches, { limit, cursors: args.cursors === true });
     },
   },
   {
@@ -132,13 +140,15 @@ export const RECORD_TOOLS: readonly Tool[] = [
       labels: SELECTION.labels,
       store: SELECTION.store,
       limit: count(100, 20, 'records of each node'),
+      cursors: CURSORS,
     },
     async run(args, context) {
       const limit = toCount(args.limit, 20);
       const spanMs = (typeof args.seconds === 'number' ? args.seconds : 5) * 1000;
       const at = await toTarget(args, context);
       const request = { at, beforeMs: spanMs, afterMs: spanMs, limit, ...toSelection(args) };
-      return collect(context.client.cluster.around(request, { signal: context.signal }), MOST_RECORDS);
+      const batches = context.client.cluster.around(request, { signal: context.signal });
+      return collectRecords(batches, { limit: MOST_RECORDS, cursors: args.cursors === true });
     },
   },
   {
@@ -178,8 +188,11 @@ export const RECORD_TOOLS: readonly Tool[] = [
   },
 ];
 
-/** A merged search with its coverage. */
-async function collect(batches: AsyncIterable<ClusterItem[]>, limit: number) {
+/** A merged search, one line for each record, with its coverage. */
+export async function collectRecords(
+  batches: AsyncIterable<ClusterItem[]>,
+  { limit, cursors = false, textOf = messageText }: CollectOptions,
+): Promise<ToolResult> {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
   for await (const items of batches) {
@@ -194,8 +207,31 @@ async function collect(batches: AsyncIterable<ClusterItem[]>, limit: number) {
   if (shown.length < records.length)
     coverage.gaps.push(`${records.length - shown.length} of ${records.length} records are left out: ask for fewer`);
   const most = shownCharacters(Math.max(1, shown.length));
-  const data = { records: shown.map((record) => describeRecord(record, most)), cursor: end.cursor };
-  return { coverage, data };
+  const lines = shown.map((record) => recordLine(record, { most, cursors, textOf }));
+  return { coverage, lines, ...(end.cursor !== null && { next: `cursor: ${end.cursor}` }) };
+}
+
+interface CollectOptions {
+  limit: number;
+  cursors?: boolean;
+  textOf?: (record: ClusterRecord) => string;
+}
+
+interface LineOptions extends Required<Pick<CollectOptions, 'cursors' | 'textOf'>> {
+  most: number;
+}
+
+function recordLine(record: ClusterRecord, { most, cursors, textOf }: LineOptions): string {
+  const { atMs, timeMs, level, node, file, cursor, isUnsure } = record;
+  const time = toIso(atMs ?? timeMs) ?? 'without time';
+  const parts = [`${isUnsure ? '~' : ''}${time}`, level ?? '-', node, file, cutText(textOf(record), most)];
+  return [...parts, ...(cursors ? [`cursor=${cursor}`] : [])].join(' ');
+}
+
+function messageText(record: ClusterRecord): string {
+  const context = contextJson(record);
+  const source = record.source === undefined ? '' : `(${record.source}) `;
+  return `${source}${record.message}${context === undefined ? '' : ` ${context}`}`;
 }
 
 function describeRecord(record: FoundRecord & { node: string; atMs?: number }, most: number) {

@@ -17,7 +17,7 @@ import {
  */
 export type RouteTarget =
   | { route: RouteId; member: undefined; rest: string }
-  | { route: MemberRouteId; member: string; rest: '' };
+  | { route: MemberRouteId; member: string; rest: string };
 
 const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
   const { path, aliases = [] } = getRoute(route);
@@ -37,8 +37,11 @@ const OPEN_ROUTES = ROUTE_PATHS.filter(({ openAt }) => openAt >= 0).map(({ route
   begin: path.slice(0, openAt),
 }));
 
-/** By the path after the id. */
-const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [getMemberPath(id), id]));
+/** By the path after the id, up to its variable end. */
+const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((route) => {
+  const [begin = '', ...open] = getMemberPath(route).split('{');
+  return { route, begin, isOpen: open.length > 0 };
+});
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 
 /** Paths are compared literally; exact matches take precedence over routes with a variable end. */
@@ -65,8 +68,12 @@ function findMemberRoute(path: string): RouteTarget | undefined {
   const idEnd = path.indexOf('/', MEMBERS_BEGIN.length);
   if (path.length === MEMBERS_BEGIN.length) return undefined;
   if (idEnd < 0) return { route: 'clusterForget', member: undefined, rest: path.slice(MEMBERS_BEGIN.length) };
-  const route = MEMBER_ROUTES.get(path.slice(idEnd));
-  return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd), rest: '' };
+  const operation = path.slice(idEnd);
+  const found = MEMBER_ROUTES.find(({ begin, isOpen }) =>
+    isOpen ? operation.startsWith(begin) && operation.length > begin.length : operation === begin,
+  );
+  const member = path.slice(MEMBERS_BEGIN.length, idEnd);
+  return found && { route: found.route, member, rest: operation.slice(found.begin.length) };
 }
 
 interface RequestTarget {

@@ -87,6 +87,7 @@ describe('the id of a member in a path', () => {
     '/b/cluster/nodes',
     '/b/../config',
     '/b/log/list/',
+    '/b/config/history/',
     '/b%2flog/list',
     '/b/LOG/list',
   ])('followed by no route of a member (%s) is no route', async (rest) => {
@@ -112,6 +113,12 @@ describe('a route of a member', () => {
     const headers = { authorization: 'Bearer of-the-client', cookie: 'session=1' };
     await requestProblem(port, `${MEMBERS}/b/${route}`, { headers });
     expect(seen).toEqual([{ signal: expect.any(AbortSignal), client: '127.0.0.1' }]);
+  });
+
+  it('may have a variable end', async () => {
+    const configVersion = async (version: string) => ({ version, config: '', settings: [] });
+    const { port } = await serveCluster(new FakeCluster({ b: { configVersion } }));
+    expect(await requestJson(port, `${MEMBERS}/b/config/history/1f2e`)).toMatchObject({ version: '1f2e' });
   });
 
   it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {

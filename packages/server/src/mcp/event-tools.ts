@@ -1,0 +1,112 @@
+import { type ClusterRecord, EVENT_KINDS, isEventKind, kindsQuery, PortholeError, toEvent } from '@porthole/contract';
+import { toItems } from '@porthole/records';
+import { toIso, toSelection } from './config-tools.ts';
+import { count, NODE_LABELS, readTimes, SELECTION, TIME, toCount } from './record-arguments.ts';
+import { collectRecords } from './record-tools.ts';
+import { cutText, type Tool, takeFirst } from './tool.ts';
+
+const MOST_EVENTS = 200;
+const DEFAULT_EVENTS = 30;
+const EVENTS_MS = 20_000;
+
+/** Characters of an event in a line. */
+const EVENT_CHARACTERS = 300;
+
+const MOST_KEYS = 40;
+const MOST_CHANGES = 20;
+const VALUE_CHARACTERS = 200;
+
+/** What happened to nodes, and how they were configured then. */
+export const EVENT_TOOLS: readonly Tool[] = [
+  {
+    name: 'list_events',
+    title: 'List events',
+    description:
+      'What happened to nodes, newest first: starts, stops, kills, changed settings, bursts of errors, members lost and back, full disks, clocks that were set. Ask this for "why did node 2 restart".',
+    input: {
+      since: { type: 'string', description: `Only events from this time on: ${TIME}. Default: 24h.` },
+      until: { type: 'string', description: 'Only events before this time.' },
+      kinds: { type: 'array', items: { type: 'string', enum: [...EVENT_KINDS] }, description: 'Only these kinds.' },
+      nodes: SELECTION.nodes,
+      role: SELECTION.role,
+      labels: NODE_LABELS,
+      limit: count(MOST_EVENTS, DEFAULT_EVENTS, 'events'),
+    },
+    async run(args, context) {
+      const { since, until } = await readTimes(context, { since: args.since ?? '24h', until: args.until });
+      const limit = toCount(args.limit, DEFAULT_EVENTS);
+      const kinds = (Array.isArray(args.kinds) ? args.kinds : []).filter(isEventKind);
+      const request = {
+        ...toSelection(args),
+        ...(since !== undefined && { fromMs: since }),
+        ...(until !== undefined && { toMs: until }),
+        query: kindsQuery(kinds),
+        order: 'newest',
+        limit,
+      } as const;
+      const { client, signal } = context;
+      const found = client.cluster.events(request, { signal, budgetMs: EVENTS_MS });
+      return {
+        ...(await collectRecords(toItems(found), { limit, textOf: eventText })),
+        next: 'Ask config_at for the values of changed keys, logs_around for what was logged at that time.',
+      };
+    },
+  },
+  {
+    name: 'config_at',
+    title: 'Configuration at a time',
+    description:
+      'The configuration of a node as it was at a time: since when it was so, what changed with it from what to what, and the values of keys. Secrets are masked.',
+    input: {
+      time: { type: 'string', description: `The time: ${TIME}.` },
+      node: { type: 'string', description: 'Id of the node. Default: the node that is asked.' },
+      key: { type: 'string', description: 'Only keys that contain this text.' },
+    },
+    required: ['time'],
+    async run({ time, node, key }, context) {
+      const { client, signal } = context;
+      const { time: atMs } = await readTimes(context, { time });
+      if (atMs === undefined) throw new PortholeError('PARAMETER_INVALID', 'give "time"');
+      const state = typeof node === 'string' ? client.cluster.member(node) : client;
+      const { periods } = await state.configHistory({ atMs, limit: 1 }, { signal });
+      const [period] = periods;
+      if (!period)
+        throw new PortholeError('CONFIG_VERSION_NOT_FOUND', `no configuration of ${toIso(atMs)} is kept there`);
+      const { settings } = await state.configVersion(period.version, { signal });
+      const wanted = settings.filter((entry) => typeof key !== 'string' || entry.key.includes(key));
+      const kept = takeFirst(wanted, MOST_KEYS, 'keys');
+      const changed = takeFirst(period.changes ?? [], MOST_CHANGES, 'changes');
+      const unknown = period.changes === null ? ['what changed with it is not known: the one before is not kept'] : [];
+      const whose = typeof node === 'string' ? `node ${node}` : 'this node';
+      return {
+        coverage: {
+          about: `every ${typeof key === 'string' ? 'matching ' : ''}key of ${whose} at ${toIso(atMs)}`,
+          gaps: [...unknown, ...changed.gaps, ...kept.gaps],
+        },
+        data: {
+          since: toIso(period.fromMs),
+          until: toIso(period.toMs) ?? 'still in use',
+          changed: changed.taken.map((change) => ({
+            key: change.key,
+            before: shortValue(change.before),
+            after: shortValue(change.after),
+          })),
+          settings: Object.fromEntries(kept.taken.map((entry) => [entry.key, shortValue(entry.value)])),
+        },
+      };
+    },
+  },
+];
+
+function eventText(record: ClusterRecord): string {
+  const event = toEvent(record);
+  if (!event) return record.message;
+  const { cause: _cause, ...fields } = event.fields;
+  const known = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+  return cutText(`${event.kind}: ${event.message}${known}`, EVENT_CHARACTERS);
+}
+
+function shortValue(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > VALUE_CHARACTERS ? cutText(text, VALUE_CHARACTERS) : value;
+}
