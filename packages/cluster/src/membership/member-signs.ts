@@ -1,6 +1,5 @@
 import { errorMessage } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
-import { withDeadline } from '../requests/bounded-calls.ts';
 
 /** How often the members are looked at, and this process itself. */
 const TICK_MS = 500;
@@ -45,8 +44,11 @@ export interface Loss {
 }
 
 export interface MemberSignsDeps {
-  /** Asks the member for something small. Resolves with the start of its run, 0 if it does not say; rejects without a response. */
-  contact(id: string, options: { signal: AbortSignal }): Promise<number>;
+  /**
+   * Asks the member for something small. Resolves with the start of its run, 0 if it does not say; rejects without a response
+   * within the time.
+   */
+  contact(id: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<number>;
   write(event: MemberEvent): void;
   /** The events of earlier runs of this node, oldest first: what was written is not written again. */
   past?: readonly { kind: string; fields: Readonly<Record<string, unknown>> }[];
@@ -55,6 +57,11 @@ export interface MemberSignsDeps {
   /** Monotonic. */
   runningMs?(): number;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is known of a loss. */
+type Gap = { [Key in keyof Loss]: Loss[Key] | undefined };
 
 interface Watched {
   readonly id: string;
@@ -71,7 +78,7 @@ interface Watched {
   firstFailureMs: number | undefined;
   misses: number;
   /** What was missed of it before it was found to respond again: it may be another run. */
-  gap: Partial<Loss> | undefined;
+  gap: Gap | undefined;
   /** Whether it was lost or left before this run of this node: nobody knows when it came back. */
   isFromPast: boolean;
   isAsked: boolean;
@@ -231,8 +238,7 @@ export class MemberSigns {
     while (!signal.aborted) {
       const sent = this.#readClock();
       try {
-        const asked = (leaving: AbortSignal) => this.#deps.contact(member.id, { signal: leaving });
-        const run = await withDeadline(asked, { timeoutMs: CONTACT_MS, signal });
+        const run = await this.#deps.contact(member.id, { signal, timeoutMs: CONTACT_MS });
         return this.#responded(member, run, sent.wallMs);
       } catch (error) {
         this.#checkPause();
@@ -274,18 +280,14 @@ export class MemberSigns {
     if (state === 'new' && !member.isKnown)
       this.#write({ kind: 'member-joined', timeMs, message: `${id} joined`, fields: { member: id, run: member.run } });
     else if (state === 'lost' || state === 'left' || (isRestarted && state === 'up'))
-      this.#writeBack(member, { ...gap, timeMs, isRestarted, isFromPast });
+      this.#writeBack(member, gap, { timeMs, isRestarted, isFromPast });
     member.isKnown = true;
   }
 
   #writeBack(
     { id, run }: Watched,
-    {
-      timeMs,
-      isRestarted,
-      isFromPast,
-      ...gap
-    }: Partial<Loss> & Record<'isRestarted' | 'isFromPast', boolean> & { timeMs: number },
+    gap: Gap,
+    { timeMs, isRestarted, isFromPast }: { timeMs: number; isRestarted: boolean; isFromPast: boolean },
   ): void {
     const { lastSignMs, firstFailureMs } = gap;
     const awayMs = isFromPast || lastSignMs === undefined ? undefined : Math.max(0, timeMs - lastSignMs);
@@ -340,8 +342,6 @@ export class MemberSigns {
         if (member.lastSignMs !== undefined) member.lastSignMs += Math.round(stepMs);
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
