@@ -43,6 +43,8 @@ describe('the bundle of a cluster', () => {
       'health.json',
       'metrics.txt',
       'digest.json',
+      'events.json',
+      'config-history.json',
       'logs/merged.log',
       'logs/n1/a.log',
       'logs/n2/a.log',
@@ -60,6 +62,13 @@ describe('the bundle of a cluster', () => {
       ['ERROR', 3],
       ['INFO', 3],
     ]);
+    expect(json('events.json')).toMatchObject({ events: [], end: { members: [{ outcome: 'ok' }, { outcome: 'ok' }] } });
+    expect(json('config-history.json')).toMatchObject({
+      nodes: [
+        { id: 'n1', history: { periods: [{ toMs: null }] } },
+        { id: 'n2', history: { periods: [{ toMs: null }] } },
+      ],
+    });
     expect(text('metrics.txt')).toContain('porthole_cluster_members 2');
     expect(json<{ status: string }>('health.json').status).toBe('ready');
     expect(json<{ members: object[] }>('versions.json').members).toMatchObject([

@@ -4,8 +4,10 @@ import {
   type BundleRequest,
   bundleFileName,
   type ClusterState,
+  kindsQuery,
   type NodeSettings,
 } from '@porthole/contract';
+import { toItems } from '@porthole/records';
 import { expectCode } from '../errors.ts';
 import { ownVersion } from '../version.ts';
 import { type BundleContext, type BundleSources, BundleWriter, EntryNames, isUnresponsive } from './bundle-writer.ts';
@@ -124,6 +126,10 @@ function buildManifest({ request, madeMs, nodes, configs, writer }: BundleContex
 /** Groups of the digest. */
 const DIGEST_GROUPS = 500;
 
+const EVENTS = 1000;
+const EVENTS_BEFORE_MS = 86_400_000;
+const HISTORY_PERIODS = 50;
+
 /** Identity and configuration of the members, and the state of this node. */
 async function addState(context: BundleContext): Promise<void> {
   const { writer, names, nodes, cluster, request, signal, sources } = context;
@@ -137,6 +143,24 @@ async function addState(context: BundleContext): Promise<void> {
   await writer.addJson(names.take(['digest.json']), () =>
     cluster.logDigest({ ...request, limit: DIGEST_GROUPS }, { signal, budgetMs: sources.countBudgetMs }),
   );
+  await writer.addJson(names.take(['events.json']), () => collectEvents(context));
+  await writer.addJson(names.take(['config-history.json']), () =>
+    cluster.configHistory({ ...selection, limit: HISTORY_PERIODS }, { signal }),
+  );
+}
+
+/** What happened in the time range, and on the day before it: a cause comes before its effects. */
+async function collectEvents({ cluster, request, sources, signal }: BundleContext): Promise<object> {
+  const earlier = { ...request, fromMs: request.fromMs - EVENTS_BEFORE_MS };
+  const query = { ...earlier, query: kindsQuery(), order: 'newest', limit: EVENTS, before: 0, after: 0 } as const;
+  const events: object[] = [];
+  let end: object = {};
+  for await (const items of toItems(cluster.events(query, { signal, budgetMs: sources.countBudgetMs })))
+    for (const item of items) {
+      if (item.type === 'end') end = item;
+      else events.push(item);
+    }
+  return { events: events.reverse(), end };
 }
 
 async function addVersions({ writer, names, configs, cluster, signal }: BundleContext): Promise<void> {
