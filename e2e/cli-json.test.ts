@@ -25,6 +25,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   events: ['events', 'events --kind started'],
   logs: ['logs', 'logs LOGS -C 1', 'logs LOGS LOGS/a.log', 'logs --all'],
   'logs ls': ['logs ls', 'logs ls LOGS', 'logs ls LOGS LOGS', 'logs ls --all'],
+  'logs formats': ['logs formats', 'logs formats LOGS/a.log LOGS/b.log', 'logs formats a.log'],
   'logs search': ['logs search broken', 'logs search broken LOGS', 'logs search broken --all'],
   'logs digest': ['logs digest', 'logs digest LOGS LOGS/a.log', 'logs digest --all'],
   'logs histogram': ['logs histogram', 'logs histogram LOGS LOGS/a.log', 'logs histogram --all'],

@@ -44,6 +44,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   events: [[], ['EVIL']],
   logs: [['-n', '5'], ['EVIL-missing.log'], ['-n', '5', '--template', 'EVIL {message} {EVIL}'], ['-Q', 'EVIL"']],
   'logs ls': [[]],
+  'logs formats': [[], ['EVIL.log'], ['EVIL-missing.log']],
   'logs search': [['EVIL']],
   'logs digest': [[]],
   'logs histogram': [[]],

@@ -11,7 +11,7 @@ import type {
   NodeSettings,
   ShippingState,
 } from '@porthole/contract';
-import type { LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
+import type { LearnedFormat, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
 import { decodeEnd, decodeGroups, decodeList, decodeReports, SkippedItems } from './decode-records.ts';
 import { isBucket, isFieldSummary, isFileName, isObject, isTopValue, remoteText } from './field-checks.ts';
 
@@ -61,7 +61,25 @@ export function decodeLogList(value: unknown): LogEntry[] | undefined {
 export function decodeLogFiles(value: unknown): LogFileDetails[] | undefined {
   if (!Array.isArray(value) || !value.every(isDetails)) return undefined;
   const files = value as LogFileDetails[];
-  return files.map((file) => (file.problem ? { ...file, problem: remoteText(file.problem) } : file));
+  return files.map(({ learned, ...file }) => ({
+    ...file,
+    ...(file.problem && { problem: remoteText(file.problem) }),
+    ...(isLearned(learned) && { learned }),
+  }));
+}
+
+/** Whether its parts are there: what is shown of it is text, which is escaped where it is shown. */
+function isLearned(value: unknown): value is LearnedFormat {
+  if (!isObject(value)) return false;
+  const { times, samples, unfit, envelopes, level, zone, lines, example, dateOrder } = value;
+  const areParts = (line: unknown) => Array.isArray(line) && line.every(isObject);
+  return (
+    [unfit, envelopes].every((list) => Array.isArray(list) && list.every((text) => typeof text === 'string')) &&
+    areParts(times) &&
+    Array.isArray(samples) &&
+    samples.every(areParts) &&
+    [level, zone, lines, example, dateOrder ?? {}].every(isObject)
+  );
 }
 
 export function decodeDescription(value: unknown): NodeDescription | undefined {

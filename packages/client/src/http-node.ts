@@ -14,10 +14,12 @@ import {
   encodeCount,
   encodeEventFollow,
   encodeHistory,
+  encodeLogFiles,
   encodeSearch,
   encodeView,
   type FileRequest,
   type FollowOptions,
+  type LogFilesOptions,
   loadGaps,
   type NodeConfig,
   type NodeDescription,
@@ -130,9 +132,15 @@ export class HttpNode implements NodeClient {
     return requestJson({ path: PATHS.logList, ...options }, this.#deps, decodeLogList);
   }
 
-  async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+  async logFiles({ file, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     checkOptions('logFiles', options);
-    return requestJson({ path: PATHS.logFiles, ...options }, this.#deps, decodeLogFiles);
+    const files = await requestJson(
+      { path: PATHS.logFiles, query: encodeLogFiles({ file }), ...options },
+      this.#deps,
+      decodeLogFiles,
+    );
+    // Nodes of earlier versions return all.
+    return file === undefined ? files : files.filter(({ name }) => name === file);
   }
 
   async viewLog(request: ViewLogRequest, options: CallOptions = {}): Promise<ByteStream> {

@@ -78,6 +78,7 @@ export {
   toEvent,
   type VersionChange,
 } from './events.ts';
+export { explainCorrection, explainFormat, type FormatFact } from './explain-format.ts';
 export {
   isLabelName,
   isLabelPattern,
@@ -121,6 +122,7 @@ export {
   type FetchResponse,
   type FileRequest,
   type FollowOptions,
+  type LogFilesOptions,
   type NodeConfig,
   type NodeCounts,
   type NodeDescription,
@@ -228,6 +230,7 @@ export {
   encodeFile,
   encodeFilter,
   encodeFollow,
+  encodeLogFiles,
   encodeSearch,
   encodeView,
   parseBudget,
@@ -236,6 +239,7 @@ export {
   parseExplainRequest,
   parseFileRequest,
   parseFollowRequest,
+  parseLogFilesRequest,
   parseRecordFilter,
   parseSearchRequest,
   parseViewRequest,

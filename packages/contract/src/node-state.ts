@@ -177,6 +177,11 @@ export interface CallOptions {
   responseBudget?: ResponseBudget;
 }
 
+export interface LogFilesOptions extends CallOptions {
+  /** Only this file, with `learned`. Nodes of earlier versions return all files, without it. */
+  file?: string | undefined;
+}
+
 export interface ConfigOptions extends CallOptions {
   /** `source`: the text as the service's files have it, masked. Default: `toml`. */
   format?: 'toml' | 'source' | undefined;
@@ -284,7 +289,7 @@ export interface NodeState extends NodeCounts {
   config(options?: ConfigOptions): Promise<NodeConfig>;
   settings(options?: CallOptions): Promise<NodeSettings>;
   listLogs(options?: CallOptions): Promise<LogEntry[]>;
-  logFiles(options?: CallOptions): Promise<LogFileDetails[]>;
+  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]>;
   /** The most recent part of one file. The caller closes it. */
   viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream>;
   /** One file as it is on disk, for ranges. The caller closes it. */

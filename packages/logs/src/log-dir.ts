@@ -111,11 +111,17 @@ export class LogDir {
 
   /**
    * The listing with format and time range, read from both ends of each file. A file that cannot be read has a
-   * `problem`.
+   * `problem`. With `file`, only that one, with what its lines are read as.
    */
-  async details({ signal }: ReadOptions = {}): Promise<LogFileDetails[]> {
+  async details({ signal, file }: ReadOptions & { file?: string | undefined } = {}): Promise<LogFileDetails[]> {
     signal?.throwIfAborted();
-    return [...(await this.#details.all())];
+    if (file === undefined) return [...(await this.#details.all())];
+    (await this.#acquire(file)).release();
+    const found = (await this.#details.all()).filter(({ name }) => name === file);
+    const { learnFile } = await import('./read/summarize-file.ts');
+    const deps = { handles: this.#handles, reads: this.#reads, zone: this.#zone, formats: this.#options.formats };
+    const learned = found.every(({ problem }) => problem === null) ? await learnFile(file, deps) : undefined;
+    return found.map((details) => ({ ...details, ...(learned && { learned }) }));
   }
 
   /** The last `size` bytes of the text of a file directly in the directory, cut to whole lines. The caller closes it. */

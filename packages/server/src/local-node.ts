@@ -8,6 +8,7 @@ import {
   type FollowOptions,
   getRoute,
   type Labels,
+  type LogFilesOptions,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
@@ -116,7 +117,7 @@ export class LocalNode implements NodeState {
     return this.#deps.logs.list();
   }
 
-  logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+  logFiles(options: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     return this.#deps.logs.details(options);
   }
 

@@ -3,6 +3,7 @@ import {
   type ConfigHistory,
   type ConfigVersion,
   type FileRequest,
+  type LogFilesOptions,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -202,8 +203,9 @@ export class ContractNode implements NodeState {
   }
 
   /** First and last timestamps are those of the mirrored part. */
-  async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    const { dir, facts, release } = await this.#open({}, options);
+  async logFiles(options: LogFilesOptions = {}): Promise<LogFileDetails[]> {
+    const { file } = options;
+    const { dir, facts, release } = await this.#open(file === undefined ? {} : { file }, options);
     try {
       return await tailDetails(facts, dir, options);
     } finally {
@@ -318,11 +320,15 @@ async function notSupported(path: string): Promise<never> {
 }
 
 /** Details of all listed files. The modification time is that of the newest record, or 0 if unknown. */
-async function tailDetails(facts: MirrorFacts, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
+async function tailDetails(
+  facts: MirrorFacts,
+  dir: MirrorDir,
+  options: LogFilesOptions = {},
+): Promise<LogFileDetails[]> {
   const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
   const problems = new Map(facts.problems.map(({ file, detail }) => [file, detail]));
   const sizes = new Map(safeEntries(facts.listed).map(({ name, size }) => [name, size]));
-  return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
+  const all = groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
     files.map(({ name, state, compressed }): LogFileDetails => {
       const isGuess = dir.zone.source === 'assumed' && facts.files.get(name)?.times.hasLocal === true;
       const details = known.get(name) ?? UNREAD;
@@ -333,9 +339,11 @@ async function tailDetails(facts: MirrorFacts, dir: MirrorDir, options: CallOpti
         ...{ name, size: sizes.get(name) ?? 0, family, state, compressed, format },
         ...{ modifiedMs: lastTimeMs ?? 0, firstTimeMs, lastTimeMs },
         problem: problems.get(name) ?? problem,
+        ...('learned' in details && { learned: details.learned }),
       };
     }),
   );
+  return options.file === undefined ? all : all.filter(({ name }) => name === options.file);
 }
 
 /** The part of a query that decides what may be missing from the response. */

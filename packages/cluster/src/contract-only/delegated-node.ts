@@ -5,6 +5,7 @@ import type {
   ConfigVersion,
   FileRequest,
   FollowOptions,
+  LogFilesOptions,
   NodeSettings,
   NodeState,
   SearchOptions,
@@ -55,7 +56,7 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
     return this.#call('settings', { options }, (node) => node.settings(options));
   }
 
-  logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
+  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]> {
     return this.#call('logFiles', { options }, (node) => node.logFiles(options));
   }
 

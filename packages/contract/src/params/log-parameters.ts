@@ -44,6 +44,11 @@ export const CONFIG_ROWS = [
   { name: 'format', field: 'format', codec: choice(['toml', 'source']), default: 'toml', docs: 'configFormat' },
 ] as const satisfies readonly ParameterRow[];
 
+/** Which files are described. */
+export const LOG_FILES_ROWS = [
+  { name: 'file', field: 'file', codec: fileName, docs: 'describedFile' },
+] as const satisfies readonly ParameterRow[];
+
 /* The parameters of the routes that return the bytes of one file. */
 
 export const DEFAULT_VIEW_BYTES = 1_048_576;

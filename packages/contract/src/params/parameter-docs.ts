@@ -14,6 +14,7 @@ import {
   type CONFIG_ROWS,
   type FILE_ROWS,
   type FILTER_ROWS,
+  type LOG_FILES_ROWS,
   MAX_TERMS,
   type RANGE_ROWS,
   type SELECTION_ROWS,
@@ -132,7 +133,12 @@ const FILTER_DOCS: DocsOf<typeof FILTER_ROWS> = {
 const HTTP_HEADER = { absent: 'a header of HTTP' };
 const RESUMED = { absent: 'the CLI resumes by itself' };
 
-const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS> = {
+const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS | typeof LOG_FILES_ROWS> = {
+  describedFile: {
+    meaning: 'Only this file, with `learned`: what its lines are read as, and how that was learned.',
+    proto: { absent: 'the list of files has no request' },
+    cli: { absent: 'the argument of "porthole logs formats" names it' },
+  },
   requiredFile: {
     meaning: 'Name of the log file, as `/api/v1/log/list` returns it.',
     proto: 'file',

@@ -11,7 +11,7 @@ import type {
 import { PortholeError } from '../errors/errors.ts';
 import type { CountId, CountQueries, FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
 import { optionalValue, type Query } from '../params/codecs.ts';
-import { CONFIG_ROWS, FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
+import { CONFIG_ROWS, FILE_ROWS, FILTER_ROWS, LOG_FILES_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
 import {
   encodeParameters,
   type ParameterRow,
@@ -254,6 +254,14 @@ export function encodeFile(request: FileRequest): URLSearchParams {
 /** Without a size, the default of the node applies. */
 export function encodeView(request: FileRequest & Partial<ViewRequest>): URLSearchParams {
   return encodeParameters(VIEW_ROWS, request);
+}
+
+export function parseLogFilesRequest(query: Query): Partial<Pick<FileRequest, 'file'>> {
+  return parseParameters(LOG_FILES_ROWS, query);
+}
+
+export function encodeLogFiles(request: { file?: string | undefined }): URLSearchParams {
+  return encodeParameters(LOG_FILES_ROWS, request);
 }
 
 export function parseConfigRequest(query: Query): { format: 'toml' | 'source' } {

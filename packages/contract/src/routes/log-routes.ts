@@ -1,5 +1,5 @@
 import { BUNDLE_ROWS, DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
-import { FILE_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/log-parameters.ts';
+import { FILE_ROWS, LOG_FILES_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/log-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import {
   BUDGET_ROW,
@@ -50,9 +50,9 @@ export const LOG_ROUTES = {
     role: 'viewer',
     summary: 'Describe logs',
     description: 'The list with what the start and the end of each file show: format, first and last timestamp.',
-    parameters: [],
+    parameters: documentParameters(LOG_FILES_ROWS),
     response: { contentType: JSON_TYPE, schema: 'LogFiles' },
-    errors: ['LOG_DIR_UNREADABLE'],
+    errors: ['LOG_DIR_UNREADABLE', 'FILE_NAME_INVALID', 'LOG_FILE_NOT_FOUND', 'LOG_FILE_UNREADABLE'],
   },
   logRaw: {
     path: PATHS.logRaw,

@@ -12,7 +12,10 @@ import type {
   FoundRecord,
   Histogram,
   HistogramBucket,
+  LearnedFormat,
+  LearnedTime,
   Level,
+  LinePart,
   LogEntry,
   Fields as LogFields,
   LogFileDetails,
@@ -43,6 +46,11 @@ import {
   text,
 } from './schema-builders.ts';
 
+const LEVEL_PLACES = [
+  ...(['before', 'after', 'key', 'status', 'facility'] as const),
+  ...(['priority', 'below', 'mark', 'elsewhere', 'none'] as const),
+];
+
 /** Responses about files. */
 export const LOG_SCHEMAS = {
   LogEntry: exactObject<LogEntry>('One file of the log directory.', {
@@ -50,24 +58,85 @@ export const LOG_SCHEMAS = {
     size: { type: 'integer', minimum: 0, description: 'Size in bytes.' },
   }),
   LogList: listOf(ref('LogEntry'), 'Every log file, ordered by name.'),
-  LogFile: exactObject<LogFileDetails>('One file of the log directory in detail.', {
-    name: text('File name.'),
-    size: integer('Size in bytes.'),
-    modifiedMs: integer('Epoch milliseconds of the last write.'),
-    compressed: bool(
-      'Whether it is compressed, by the ending of its name. The text of .gz, .zst, .xz and .bz2 files is read.',
+  LogFile: exactObject<LogFileDetails>(
+    'One file of the log directory in detail.',
+    {
+      name: text('File name.'),
+      size: integer('Size in bytes.'),
+      modifiedMs: integer('Epoch milliseconds of the last write.'),
+      compressed: bool(
+        'Whether it is compressed, by the ending of its name. The text of .gz, .zst, .xz and .bz2 files is read.',
+      ),
+      family: text('The log it belongs to: the name of its live file.'),
+      state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
+      format: text('The detected format; "binary", "empty" and "unreadable" are files without one.'),
+      firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
+      lastTimeMs: nullableInteger(
+        'Epoch milliseconds of the last timestamp, if one was found; of a compressed file, once its end was read.',
+      ),
+      problem: nullableText('Why the file could not be read.'),
+    },
+    { learned: ref('LearnedFormat') },
+  ),
+  LearnedFormat: exactObject<LearnedFormat>('What the lines of a file are read as, from a sample of them.', {
+    basis: oneOf('Where the format comes from; unknown: text without times.', [
+      'learned',
+      'built-in',
+      'settings',
+      'unknown',
+    ]),
+    envelopes: listOf(text('What is around every line: docker, cri ...'), 'The outermost first.'),
+    times: listOf(
+      exactObject<LearnedTime>('Where records have their time, and how it is written.', {
+        spelling: text('What it consists of: iso, epoch ...'),
+        pattern: text('As in `times` of `log.formats`; empty if it cannot be expressed.'),
+        example: text('As in a line of the file.'),
+        place: oneOf('At the start of the line, behind a lead, or the value of a key.', ['start', 'behind', 'key']),
+        lead: text('The lead with … for words, or the key.'),
+        records: integer('Records of the sample that have it.'),
+      }),
+      'The most frequent first; empty if the text has none.',
     ),
-    family: text('The log it belongs to: the name of its live file.'),
-    state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
-    format: text('The detected format; "binary", "empty" and "unreadable" are files without one.'),
-    firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
-    lastTimeMs: nullableInteger(
-      'Epoch milliseconds of the last timestamp, if one was found; of a compressed file, once its end was read.',
+    level: exactObject<LearnedFormat['level']>('Where the level is.', {
+      records: integer('Records of the sample that have one.'),
+      place: oneOf('Before or after the time, or what else shows it; none if too few lines have one.', LEVEL_PLACES),
+      marks: text('What is in front of it and behind it, or the key.'),
+      example: text('As in a line of the file; empty if it is not written there.'),
+    }),
+    zone: exactObject<LearnedFormat['zone']>('The zone of times without one.', {
+      name: text('IANA name.'),
+      assumed: integer('Times of the sample that have no zone.'),
+    }),
+    dateOrder: nullable(
+      exactObject<NonNullable<LearnedFormat['dateOrder']>>('The order of day and month.', {
+        order: oneOf('Year, month and day.', ['mdy', 'dmy', 'ymd']),
+        settledBy: oneOf('What settled it.', ['number over 12', 'dots', 'modification time', 'guess']),
+      }),
+      'null if the spelling shows it.',
     ),
-    problem: nullableText('Why the file could not be read.'),
+    lines: exactObject<LearnedFormat['lines']>('Lines of the sample that are not blank.', {
+      sampled: integer('All.'),
+      records: integer('Those that start a record.'),
+      timed: integer('Those that start a record with a time.'),
+      unfit: integer('Those that neither start a record nor are indented.'),
+    }),
+    samples: listOf(
+      listOf(
+        exactObject<LinePart>('A part of a line.', {
+          kind: oneOf('What it is.', ['time', 'level', 'origin', 'message', 'other']),
+          text: text('The text; a long one is cut.'),
+        }),
+      ),
+      'A few records.',
+    ),
+    unfit: listOf(text('A line; a long one is cut.'), 'The first lines that do not fit.'),
+    example: exactObject<LearnedFormat['example']>('A definition for `log.formats` to start from.', {
+      toml: text('TOML.'),
+      isChecked: bool('Whether it reads the samples as they are read now.'),
+    }),
   }),
   LogFiles: listOf(ref('LogFile'), 'Every log file, ordered by name.'),
-} satisfies { [Name in 'LogEntry' | 'LogList' | 'LogFile' | 'LogFiles']: Schema<SentTypes[Name]> };
+} satisfies { [Name in 'LogEntry' | 'LogList' | 'LogFile' | 'LogFiles' | 'LearnedFormat']: Schema<SentTypes[Name]> };
 
 export const END_REASON = oneOf('Why it ended.', ['exhausted', 'limit', 'time budget', 'cancelled']);
 

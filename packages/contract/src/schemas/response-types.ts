@@ -10,6 +10,7 @@ import type {
   FoundRecord,
   Histogram,
   HistogramBucket,
+  LearnedFormat,
   LogEntry,
   LogFileDetails,
   SearchEnd,
@@ -88,6 +89,7 @@ export interface ResponseTypes {
   LogList: LogEntry[];
   LogFile: LogFileDetails;
   LogFiles: LogFileDetails[];
+  LearnedFormat: LearnedFormat;
   FoundRecord: FoundRecord;
   DuplicateFile: DuplicateFile;
   FileProblem: FileProblem;

@@ -10,7 +10,7 @@ import type { Format, LineHead } from '../parse/format.ts';
 import { FormatSet } from '../parse/format-set.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { Zone } from '../parse/zone.ts';
-import type { LogFileDetails, ReadOptions } from '../types.ts';
+import type { LearnedFormat, LogFileDetails, ReadOptions } from '../types.ts';
 import type { FileSummary } from './file-details.ts';
 
 interface SummaryDeps {
@@ -35,6 +35,35 @@ export async function summarizeFile(name: string, { handles, reads, ...parsing }
   }
 }
 
+/** What the lines of a file are read as. Empty and binary files have nothing to learn from. */
+export async function learnFile(
+  name: string,
+  { handles, reads, zone, formats }: SummaryDeps,
+): Promise<LearnedFormat | undefined> {
+  const handle = await handles.acquire(name);
+  try {
+    const { head, tail } = await readEnds({ handle, reads }, {});
+    const writtenMs = Number(handle.modifiedNs / 1_000_000n);
+    const set = new FormatSet(formats);
+    const format = set.detect(head, { zone, writtenMs });
+    if (head.length === 0 || (format.name === 'text' && head.includes(0))) return undefined;
+    // Where both ends overlap lines count once; the line that a part is cut in is left out.
+    const repeated = Math.max(0, 2 * INSPECTED_BYTES - handle.sizeBytes);
+    const isWhole = tail === undefined || handle.sizeBytes <= INSPECTED_BYTES;
+    const sample = isWhole
+      ? head
+      : Buffer.concat([
+          head.subarray(0, head.lastIndexOf(10) + 1),
+          tail.subarray(tail.indexOf(10, repeated) + 1 || tail.length),
+        ]);
+    // Loaded on demand: few ask for it.
+    const { describeFormat } = await import('../parse/describe-format.ts');
+    return describeFormat(format, sample, { zone, writtenMs, formats: set, file: name });
+  } finally {
+    handle.release();
+  }
+}
+
 /** Format and time range of a file, read from both ends. Does not release the file. */
 async function describeFile(
   file: RangeSource,
@@ -42,7 +71,20 @@ async function describeFile(
   options: ReadOptions,
 ): Promise<EndsSummary> {
   const { handle } = file;
-  if (handle.sizeBytes === 0) return EMPTY_SUMMARY;
+  const { head, tail } = await readEnds(file, options);
+  if (head.length === 0) return EMPTY_SUMMARY;
+  const summary = new HeadSummary(head, {
+    detector: new FormatSet(formats).detector(zone),
+    writtenMs: Number(handle.modifiedNs / 1_000_000n),
+  });
+  if (!tail) return summary.withoutTail();
+  return summary.withTail(tail, { isWhole: handle.sizeBytes - (handle.sizeBytes % 2) <= INSPECTED_BYTES });
+}
+
+/** The start and the end of a file's text. A compressed file has no `tail`: all of it would have to be decompressed. */
+async function readEnds(file: RangeSource, options: ReadOptions): Promise<{ head: Buffer; tail: Buffer | undefined }> {
+  const { handle } = file;
+  if (handle.sizeBytes === 0) return { head: Buffer.alloc(0), tail: undefined };
   refuseUndecoded(handle);
   const compressed = isPackedName(handle.name);
   const bytes = compressed
@@ -50,17 +92,11 @@ async function describeFile(
     : await collect(readRange(file, 0, Math.min(INSPECTED_BYTES, handle.sizeBytes), options));
   const encoding = detectUtf16(bytes);
   const head = encoding ? decodeUtf16(bytes, encoding) : bytes;
-  if (head.length === 0) return EMPTY_SUMMARY;
-  const summary = new HeadSummary(head, {
-    detector: new FormatSet(formats).detector(zone),
-    writtenMs: Number(handle.modifiedNs / 1_000_000n),
-  });
-  if (compressed) return summary.withoutTail();
+  if (compressed || head.length === 0) return { head, tail: undefined };
   // UTF-16 has two bytes for a character.
   const from = Math.max(0, handle.sizeBytes - (handle.sizeBytes % 2) - INSPECTED_BYTES);
   const end = await collect(readRange(file, from, handle.sizeBytes, options));
-  const tail = encoding ? decodeUtf16(end, encoding) : end;
-  return summary.withTail(tail, { isWhole: from === 0 });
+  return { head, tail: encoding ? decodeUtf16(end, encoding) : end };
 }
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {

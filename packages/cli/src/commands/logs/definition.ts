@@ -90,6 +90,38 @@ export const LOGS_COMMAND: CommandDefinition = {
       load: () => import('./ls.ts'),
     },
     {
+      name: 'formats',
+      about: 'show what log files are read as: time, level, zone, samples, and lines that do not fit',
+      args: [
+        {
+          ...SOURCE_ARGUMENT,
+          name: 'file',
+          about:
+            'a local file or directory, a log of the node, NODE:FILE, or the URL of a node; default: the node at --url',
+        },
+      ],
+      flags: [
+        output(['text', 'json'], 'output format; json prints one file per line'),
+        ...ZONE_FLAGS.filter(({ long }) => long === 'log-zone'),
+        RECURSIVE_FLAG,
+        CONFIG_FLAG,
+        ...NODE_FLAGS,
+        ...OUTPUT_FLAGS,
+        PAGER_FLAG,
+      ],
+      notes: [
+        'Parts of samples are coloured, or without colours named below the line. For a single file it ends with an example of a format for log.formats, see docs/formats.md.\n' +
+          'Exit codes: 0 shown, 1 no files, 2 error, 3 some files could not be read.',
+      ],
+      examples: [
+        ['porthole logs formats ./app.log', 'how a local file is read, and how to change that'],
+        ['porthole logs formats ./app.log --log-zone Europe/Berlin', 'with another zone for timestamps without one'],
+        ['porthole logs formats broker-2:broker.log -o json', 'a file of another node of the cluster'],
+      ],
+      isPaged: true,
+      load: () => import('./formats.ts'),
+    },
+    {
       name: 'search',
       about: 'find records containing a text, newest first, including rotated and compressed files',
       args: [{ name: 'text', about: 'text to find, ignoring case; "" matches every record' }, SOURCE_ARGUMENT],

@@ -1,4 +1,10 @@
-import { type NodeState, parseFileRequest, parseViewRequest, SizedBytes } from '@porthole/contract';
+import {
+  type NodeState,
+  parseFileRequest,
+  parseLogFilesRequest,
+  parseViewRequest,
+  SizedBytes,
+} from '@porthole/contract';
 import { type OpenLog, plainName } from '@porthole/logs';
 import { HttpRefusal } from '../response/problem-response.ts';
 import {
@@ -21,7 +27,8 @@ export function createLogRoutes(node: NodeState, toOptions = callOptions): Recor
   const lists = new RepeatedJson();
   return {
     logList: async (request) => jsonListResponse(await node.listLogs(toOptions(request)), lists),
-    logFiles: async (request) => jsonListResponse(await node.logFiles(toOptions(request))),
+    logFiles: async (request) =>
+      jsonListResponse(await node.logFiles({ ...toOptions(request), ...parseLogFilesRequest(request.query) })),
     logView: async (request) => {
       const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
       return { status: 200, headers: TEXT_HEADERS, stream: toStreamBody(stream) };
