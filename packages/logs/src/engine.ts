@@ -7,6 +7,7 @@ import type { HandleCache, LogHandle } from './file/handle-cache.ts';
 import type { IndexDirOptions } from './file/index-dir.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/unpack.ts';
+import type { CountingOptions } from './follow/follow-hub.ts';
 import { followLimit, LazyFollowHub, reportUnavailable } from './follow/lazy-follow-hub.ts';
 import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
@@ -41,7 +42,6 @@ import type {
   FileProblem,
   FollowItem,
   FollowQuery,
-  FollowReadOptions,
   Histogram,
   HistogramQuery,
   LogSelection,
@@ -170,7 +170,7 @@ export class LogEngine {
     return this.#count(fields, query, options);
   }
 
-  follow(query: FollowQuery, options: FollowReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+  follow(query: FollowQuery, options: CountingOptions): AsyncGenerator<FollowItem[], void, undefined> {
     return reportUnavailable(this.#deps.problems?.(query) ?? [], query, this.#hub.follow(query, options));
   }
 

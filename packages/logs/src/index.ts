@@ -49,6 +49,7 @@ export { mergeShapes } from './shapes/merge-shapes.ts';
 export { messageShape } from './shapes/message-shape.ts';
 export type {
   ByteStream,
+  CountedItem,
   Digest,
   DigestQuery,
   Fields,

@@ -26,6 +26,7 @@ import { ONCE, Shared } from './shared.ts';
 import type { IndexedText, IndexOptions } from './text-index/index-text.ts';
 import type {
   ByteStream,
+  CountedItem,
   Digest,
   DigestQuery,
   Fields,
@@ -196,6 +197,17 @@ export class LogDir {
   /** New records as they are written, batch by batch, until the signal aborts. The first batch is empty. */
   async *follow(query: FollowQuery, options: FollowReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#loadEngine()).follow(query, options);
+  }
+
+  /**
+   * The same for whoever counts: each batch is of one log and begins with how many of its records do not match, which are
+   * not decoded. Logs are read a few times a second instead of at every write, which takes a tenth of the time.
+   */
+  async *followCounts(
+    query: FollowQuery,
+    options: FollowReadOptions = {},
+  ): AsyncGenerator<CountedItem[], void, undefined> {
+    yield* (await this.#loadEngine()).follow(query, { ...options, counts: true });
   }
 
   /** From now on, files are indexed in the background, if there is a directory to keep the index in. */

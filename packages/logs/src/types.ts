@@ -378,6 +378,16 @@ export type FollowItem =
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };
 
+/** The first item of a batch of a follow that counts: the log of the batch, and how many of its records do not match. */
+export interface CountedRecords {
+  type: 'counted';
+  family: string;
+  /** By the minute of their time; `NaN`: without one. Each has the counts by the rank of the level, 0 without one. */
+  minutes: { startMs: number; counts: number[] }[];
+}
+
+export type CountedItem = FollowItem | CountedRecords;
+
 /** What values of a field look like. */
 export type FieldType = 'text' | 'number' | 'duration' | 'size' | 'boolean' | 'level';
 

@@ -6,7 +6,7 @@ import { listFiles } from '../read/list.ts';
 import { statEntries } from '../read/stat-entries.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import type { FollowItem } from '../types.ts';
+import type { CountedItem, FollowItem } from '../types.ts';
 import { collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 
 const line = (number: number, text = 'line') =>
@@ -187,4 +187,41 @@ test('without events, polling alone finds what was appended', async () => {
   appendFileSync(join(dir, 'a.log'), line(2));
   await eventually(() => expect(follow.texts).toEqual([bare(line(2))]));
   await follow.stop();
+});
+
+test('whoever counts gets the records that match and the numbers of the others, by log, minute and level', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, line(1));
+  const hub = openHub(dir);
+  const items: CountedItem[] = [];
+  const stop = new AbortController();
+  const done = (async () => {
+    const options = { counts: true, signal: stop.signal };
+    for await (const batch of hub.follow({ start: 'end', minLevel: 'ERROR' }, options)) items.push(...batch);
+  })();
+  await eventually(() => expect(hub.usage.readers).toBe(1));
+  const begun = hub.reads;
+  for (let second = 2; second < 60; second++) appendFileSync(path, line(second));
+  appendFileSync(path, line(61).replace('10:00', '10:01'));
+  appendFileSync(path, `${line(59, 'broken').replace('INFO', 'ERROR')}\tat a\n`);
+  writeFileSync(join(dir, 'b.log'), line(1).replace('INFO', 'WARN'));
+  const startMs = Math.floor(Date.parse('2026-11-15T10:00:00Z') / 60_000) * 60_000;
+  await eventually(() => expect(onlyRecords(items as FollowItem[])).toMatchObject([{ level: 'ERROR', file: 'a.log' }]));
+  const counts = new Map<string, number>();
+  await eventually(() => {
+    counts.clear();
+    for (const item of items)
+      for (const { startMs: minute, counts: byRank } of item.type === 'counted' ? item.minutes : [])
+        for (const [rank, count] of byRank.entries()) {
+          const key = `${(item as { family: string }).family} +${(minute - startMs) / 60_000} ${rank}`;
+          if (count > 0) counts.set(key, (counts.get(key) ?? 0) + count);
+        }
+    expect(Object.fromEntries(counts)).toEqual({ 'a.log +0 3': 58, 'a.log +1 3': 1, 'b.log +0 4': 1 });
+  });
+  // Not one for each of the writes.
+  expect(hub.reads - begun).toBeLessThan(20);
+  stop.abort();
+  await done;
+  await eventually(() => expect(hub.usage.readers).toBe(0));
 });

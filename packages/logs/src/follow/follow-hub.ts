@@ -24,8 +24,14 @@ const BUFFER_BYTES = 4 * 1024 * 1024;
 /** Text buffered for all logs together: following hundreds of logs must stay far below 64 MiB, decoded copies included. */
 const TOTAL_BUFFER_BYTES = 12 * 1024 * 1024;
 
+/** The same while records are only counted, which never ends. */
+const COUNT_BUFFER_BYTES = 4 * 1024 * 1024;
+
 /** Polls between two listings of the directory, for new logs that no event reported. */
 const LIST_POLLS = 4;
+
+/** While records are only counted, this many polls read nothing but the logs of which an event was reported. */
+const ALL_POLLS = 8;
 
 /** A rotation changes many names in a row: one listing covers them all. */
 const LIST_DELAY_MS = 50;
@@ -60,6 +66,11 @@ export interface FollowHubDeps {
   limit: FollowLimit;
 }
 
+export interface CountingOptions extends FollowReadOptions {
+  /** Emits `CountedRecords`, too, and reads a few times a second instead of at every write. */
+  counts?: boolean | undefined;
+}
+
 export interface FollowUsage {
   /** Logs being read. */
   readers: number;
@@ -81,6 +92,9 @@ export class FollowHub {
   #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
   #pollsToList = LIST_POLLS;
+  /** Files that were written to since the last poll, while records are only counted. */
+  readonly #written = new Set<string>();
+  #pollsToAll = ALL_POLLS;
   #reads = 0;
   #closed = false;
 
@@ -95,7 +109,10 @@ export class FollowHub {
       scrubber: () => deps.scrubbing?.current,
       list: (family) => deps.list(family),
       maxLogs: deps.limit.most,
-      limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
+      limitBytes: () => {
+        const total = this.#isUnhurried ? COUNT_BUFFER_BYTES : TOTAL_BUFFER_BYTES;
+        return Math.min(bufferBytes, total / Math.max(1, this.#tails.size));
+      },
       onRead: () => {
         this.#reads++;
       },
@@ -127,9 +144,12 @@ export class FollowHub {
    */
   async *follow(
     query: FollowQuery,
-    { signal, client, positions }: FollowReadOptions = {},
+    { signal, client, positions, counts }: CountingOptions = {},
   ): AsyncGenerator<FollowItem[], void, undefined> {
-    const session = new FollowSession(query, this.#sessionDeps(client), { ...(positions && { positions }) });
+    const session = new FollowSession(query, this.#sessionDeps(client), {
+      ...(positions && { positions }),
+      ...(counts && { counts }),
+    });
     const onAbort = () => {
       session.end('cancelled');
       this.#stopIfIdle();
@@ -139,7 +159,8 @@ export class FollowHub {
     if (signal?.aborted) onAbort();
     if (this.#closed) session.end('stopping');
     try {
-      yield* session.items();
+      // Only those who count get items of the other type, and know it.
+      yield* session.items() as AsyncGenerator<FollowItem[], void, undefined>;
     } finally {
       signal?.removeEventListener('abort', onAbort);
       session.end('cancelled');
@@ -237,13 +258,25 @@ export class FollowHub {
     return made;
   }
 
+  /** Whether records are only counted, so that they need not be read at once. */
+  get #isUnhurried(): boolean {
+    for (const { counts, isEnded } of this.#sessions) if (!counts && !isEnded) return false;
+    return true;
+  }
+
   #onEvent(name: string | undefined, entries: boolean): void {
-    this.#tails.wake(name, { entries });
+    if (name !== undefined && !entries && this.#isUnhurried) this.#written.add(name);
+    else this.#tails.wake(name, { entries });
     if (entries) this.#listSoon();
   }
 
   #onPoll(): void {
-    this.#tails.poll();
+    for (const name of this.#written) this.#tails.wake(name);
+    this.#written.clear();
+    if (!this.#isUnhurried || --this.#pollsToAll <= 0) {
+      this.#pollsToAll = ALL_POLLS;
+      this.#tails.poll();
+    }
     if (--this.#pollsToList <= 0) this.#listSoon();
   }
 

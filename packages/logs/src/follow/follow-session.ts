@@ -1,8 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Condition } from '../condition.ts';
 import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import { awaitedLater } from '../shared.ts';
-import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import type { CountedItem, FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { emitSince, isStrict } from './history/history.ts';
 import type { Permits, Search } from './history/search-history.ts';
 import { startFollow } from './history/start-follow.ts';
@@ -18,6 +19,9 @@ const PARALLEL_JOINS = 16;
 
 /** Opening thousands of logs, or searching what they have, takes seconds: a query is accepted after this. */
 const ACCEPT_MS = 250;
+
+/** How long records are gathered for whoever counts them. */
+const COUNT_MS = 250;
 
 /** How many of the logs that are not followed a `skipped` item names. */
 const NAMES_SHOWN = 10;
@@ -67,6 +71,8 @@ export class FollowSession {
   /** Notified when there may be something to emit, or new logs, or the follow was ended. */
   readonly changed = new Condition();
   readonly followsAll: boolean;
+  /** Whoever counts can wait a little, so that busy logs are read a few times a second. */
+  readonly counts: boolean;
   readonly #query: FollowQuery;
   readonly #deps: SessionDeps;
   readonly #positions: boolean;
@@ -83,7 +89,8 @@ export class FollowSession {
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
 
-  constructor(query: FollowQuery, deps: SessionDeps, { positions = false } = {}) {
+  constructor(query: FollowQuery, deps: SessionDeps, { positions = false, counts = false } = {}) {
+    this.counts = counts;
     this.#query = query;
     this.#deps = deps;
     this.#positions = positions;
@@ -103,7 +110,7 @@ export class FollowSession {
     this.changed.notify();
   }
 
-  async *items(): AsyncGenerator<FollowItem[], void, undefined> {
+  async *items(): AsyncGenerator<CountedItem[], void, undefined> {
     try {
       const opening = awaitedLater(this.#openAll(await this.#accept()));
       // A stale cursor fails the request and not the stream: it is looked for before the first batch.
@@ -171,7 +178,7 @@ export class FollowSession {
     }
     const filter = this.#deps.filterFor(pickFilter(this.#query));
     const { raw = false, fields } = this.#query;
-    const reader = new TailReader(tail, { filter, raw, fields });
+    const reader = new TailReader(tail, { filter, raw, fields, counts: this.counts });
     this.#readers.set(tail.family, reader);
     const listener = {
       notify: () => {
@@ -200,7 +207,7 @@ export class FollowSession {
     return { type: 'position', cursor: encodePosition(marks, { isWhole: this.#leftOut.size === 0 }) };
   }
 
-  async *#live(): AsyncGenerator<FollowItem[], void, undefined> {
+  async *#live(): AsyncGenerator<CountedItem[], void, undefined> {
     while (this.#endReason === undefined) {
       if (this.followsAll) yield* this.#joinNew();
       const ready = [...this.#ready];
@@ -212,7 +219,9 @@ export class FollowSession {
         if (items.length > 0) yield items;
         if (reader.hasMore || reader.tail.failure) this.#ready.add(reader);
       }
-      if (this.#ready.size === 0 && this.#endReason === undefined) await this.changed.wait();
+      if (this.#ready.size > 0 || this.#endReason !== undefined) continue;
+      await this.changed.wait();
+      if (this.counts) await wait(COUNT_MS, undefined, { signal: this.#stop.signal });
     }
   }
 
@@ -303,7 +312,7 @@ class TimedOnly {
     return this.#isTimed;
   }
 
-  take(items: FollowItem[]): FollowItem[] {
+  take(items: CountedItem[]): CountedItem[] {
     if (this.#isTimed) return items;
     const first = items.findIndex((item) => item.type === 'record' && item.timeMs !== undefined);
     if (first >= 0) {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isSystemError, LogError } from '../log-error.ts';
 import { ONCE, Shared } from '../shared.ts';
-import type { FileProblem, FollowItem, FollowQuery, FollowReadOptions, LogSelection } from '../types.ts';
-import type { FollowHub, FollowHubDeps, FollowUsage } from './follow-hub.ts';
+import type { FileProblem, FollowItem, FollowQuery, LogSelection } from '../types.ts';
+import type { CountingOptions, FollowHub, FollowHubDeps, FollowUsage } from './follow-hub.ts';
 
 /** The hub, loaded with the first follow: it is a third of the engine's code, and most programs that search follow nothing. */
 export class LazyFollowHub {
@@ -20,7 +20,7 @@ export class LazyFollowHub {
   }
 
   /** See `FollowHub`. */
-  async *follow(query: FollowQuery, options: FollowReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+  async *follow(query: FollowQuery, options: CountingOptions): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#load()).follow(query, options);
   }
 

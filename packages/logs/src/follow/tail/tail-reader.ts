@@ -8,7 +8,7 @@ import {
   resumeCursor,
 } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
-import type { FollowItem, FoundRecord } from '../../types.ts';
+import type { CountedItem, CountedRecords, FollowItem, FoundRecord } from '../../types.ts';
 import type { EntrySource, RecordEntry, RingEntry } from '../ring/ring-entry.ts';
 import type { SharedFilter } from '../shared-filter.ts';
 import type { LogTail } from './log-tail.ts';
@@ -24,6 +24,8 @@ interface ReaderOptions {
   raw: boolean;
   /** Names of the fields that each record carries. */
   fields?: readonly string[] | undefined;
+  /** Emits how many records do not match. */
+  counts?: boolean | undefined;
 }
 
 /** Where the ring continues what the files contain. */
@@ -59,6 +61,7 @@ export class TailReader {
   readonly joined: Junction;
   readonly #filter: SharedFilter;
   readonly #shown: Pick<ReaderOptions, 'raw' | 'fields'>;
+  readonly #counts: boolean;
   #seq: number;
   /** Bytes of text in the log before the position. */
   #bytes: number;
@@ -66,8 +69,9 @@ export class TailReader {
   #last: RecordEntry | undefined;
   #lastCursor: string | null;
 
-  constructor(tail: LogTail, { filter, ...shown }: ReaderOptions) {
+  constructor(tail: LogTail, { filter, counts = false, ...shown }: ReaderOptions) {
     this.tail = tail;
+    this.#counts = counts;
     this.#filter = filter;
     this.#shown = shown;
     this.joined = currentJunction(tail);
@@ -131,10 +135,10 @@ export class TailReader {
   }
 
   /** The matching items among the next entries. An empty result does not mean that there are no more entries. */
-  async take(): Promise<FollowItem[]> {
+  async take(): Promise<CountedItem[]> {
     const { ring, failure } = this.tail;
     if (failure && !this.hasMore) throw failure.error;
-    const items: FollowItem[] = [];
+    const items: CountedItem[] = [];
     if (this.#seq < ring.firstSeq) items.push(...this.#passGap());
     const entries: RingEntry[] = [];
     for (let bytes = 0; entries.length < BATCH_ENTRIES && bytes < BATCH_BYTES; ) {
@@ -150,6 +154,7 @@ export class TailReader {
       entry.kind === 'event' ? entry : (this.delivered.undelivered(entry) ?? []),
     );
     const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
+    if (this.#counts && fresh.length > 0) items.unshift(countOthers(this.tail.family, fresh, wanted));
     for (const entry of fresh) {
       if (entry.kind === 'event') items.push(entry.event);
       else if (wanted.has(entry)) items.push(entry.found(this.#shown));
@@ -181,6 +186,24 @@ export class TailReader {
     this.#seq = next;
     return [...items, { ...gap, bytes, after: from, until }, ...events];
   }
+}
+
+const MINUTE_MS = 60_000;
+
+/** Ranks of levels, from none to FATAL. */
+const RANKS = 7;
+
+function countOthers(family: string, entries: readonly RingEntry[], wanted: ReadonlySet<RingEntry>): CountedRecords {
+  const byMinute = new Map<number, number[]>();
+  for (const entry of entries) {
+    if (entry.kind !== 'record' || entry.piece.continued || wanted.has(entry)) continue;
+    const { timeMs, rank } = entry.piece.head;
+    const startMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
+    const counts = byMinute.get(startMs) ?? new Array<number>(RANKS).fill(0);
+    counts[rank] = (counts[rank] ?? 0) + 1;
+    byMinute.set(startMs, counts);
+  }
+  return { type: 'counted', family, minutes: Array.from(byMinute, ([startMs, counts]) => ({ startMs, counts })) };
 }
 
 /** With a time: if its file was deleted, the rest is found by that. */
