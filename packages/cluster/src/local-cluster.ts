@@ -119,10 +119,10 @@ export class LocalCluster implements ClusterState {
 
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
-    const { clocks, directory, collector, states, peers, cleaning } = this.#deps;
+    const { clocks, directory, collector, states, peers, watch, cleaning } = this.#deps;
     clocks.close();
     directory.close();
-    await Promise.all([this.#membership.close(), collector.close(), states?.close(), cleaning]);
+    await Promise.all([this.#membership.close(), collector.close(), states?.close(), watch.close(), cleaning]);
     await peers.close();
   }
 

@@ -4,6 +4,7 @@ import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
 import { ClockTable } from './fan-out/clock.ts';
+import { type MemberEvents, MemberWatch } from './fan-out/member-watch.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { RoleDiscovery } from './fan-out/role-discovery.ts';
 import { isSilent, MemberDirectory } from './membership/member-directory.ts';
@@ -54,6 +55,8 @@ export interface LocalClusterOptions {
   findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
   /** The log masking of this node. */
   scrubbing: Scrubbing;
+  /** Where events about members are written; absent: nowhere. */
+  events?: MemberEvents | undefined;
   /** Reports problems to the own log. */
   report(problem: string): void;
 }
@@ -78,6 +81,8 @@ export interface ClusterParts {
   /** Absent without a registry of nodes like this one. */
   states: PublishedStates | undefined;
   held: HeldSnapshots;
+  /** Signs of life of the other members. */
+  watch: MemberWatch;
   roleDiscovery: RoleDiscovery;
   masking: MemberMasking;
   /** Masks the secrets of a configuration. */
@@ -99,7 +104,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
   const contacts = { access, masking, onContractOnly, zone, zoneOf, formats, timeoutMs, missedAfterMs };
-  const peers = createPeers({ membership: directory, self, selfId, ...contacts });
+  const watch = new MemberWatch({ membership, peers: () => peers, selfId, events: options.events, report });
+  const peers = createPeers({ membership: directory, self, selfId, signs: watch.signs, ...contacts });
   directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
   const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription, report });
@@ -135,9 +141,10 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     clocks.start(refreshMs, directory);
     if (options.snapshots.maxBytes > 0) collector.start();
     states?.start();
+    watch.start();
   }
   const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
-  return { ...state, peers, clocks, keepers, states, cleaning };
+  return { ...state, peers, clocks, keepers, states, watch, cleaning };
 }
 
 /** Whether a member responds at all, if only that it lacks what it is asked for. */

@@ -365,9 +365,9 @@ export type FollowItem =
   | { type: 'missing'; family: string }
   /**
    * Emitted by a client: the connection was lost, or nothing came for too long. After `waitMs` it continues after the last
-   * record it emitted.
+   * record it emitted. `isStopping`: the node said that it stops.
    */
-  | { type: 'reconnecting'; reason: string; waitMs: number; isTimeout?: boolean }
+  | { type: 'reconnecting'; reason: string; waitMs: number; isTimeout?: boolean; isStopping?: boolean }
   /**
    * Logs beyond the limit on followed logs were left out; emitted by a client: items of the node that it does not
    * understand.

@@ -124,7 +124,9 @@ export async function openNodeComponents(
   const state = new LocalNode({ ...self, problems, past: happened?.past, shipping: () => archive?.shipping });
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
-  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive });
+  const events = happened?.events.log;
+  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events };
+  const cluster = new NodeCluster(joined);
   const checks = {
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),

@@ -94,7 +94,9 @@ async function* keepFollowing<T extends { type: string }>(
     const leastMs = Math.max(connection.retryMs, requestedWait(lost, deps.options) ?? 0);
     const waitMs = Math.max(leastMs, backoff(failures, deps));
     const isTimeout = lost instanceof ClientError && lost.failure === 'timeout';
-    yield [{ type: 'reconnecting', reason, waitMs, ...(isTimeout && { isTimeout }) }];
+    const { isStopping } = connection;
+    const facts = { ...(isTimeout && { isTimeout }), ...(isStopping && { isStopping }) };
+    yield [{ type: 'reconnecting', reason, waitMs, ...facts }];
     await deps.clock.wait(waitMs, signal);
   }
 }
@@ -117,6 +119,11 @@ class Connection<T extends { type: string }> {
 
   get isOpen(): boolean {
     return this.#exchange !== undefined;
+  }
+
+  /** Whether the node said that it stops. */
+  get isStopping(): boolean {
+    return this.#stopping;
   }
 
   /** The reason for an end without an error. */

@@ -9,6 +9,7 @@ import {
   type Member,
   type MemberSelection,
   type NodeState,
+  PATHS,
   PortholeError,
   ResponseClock,
 } from '@porthole/contract';
@@ -21,7 +22,7 @@ import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { MemberAccess, type MemberAccessOptions } from '../requests/member-access.ts';
 import { SharedBudget } from '../requests/response-budget.ts';
-import { SilentMembers, type WatchedMember } from '../requests/silent-members.ts';
+import { PROBE, SilentMembers, type WatchedMember } from '../requests/silent-members.ts';
 
 /** Names listed when none is similar. */
 const SHOWN_NAMES = 5;
@@ -41,6 +42,9 @@ const FILE_SHARE = 32;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
+/** Failures of a node that responds. */
+const RESPONSES: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'UNAUTHENTICATED', 'FORBIDDEN', 'BAD_ANSWER']);
+
 /** Tests a regex in other threads: a single long text may take seconds. */
 export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
 
@@ -53,6 +57,8 @@ export interface Peer {
   isPorthole?(options: CallOptions): Promise<boolean>;
   /** Whether the last request to it failed. */
   readonly hasFailed?: boolean;
+  /** Contacts it: the start of its run, 0 if it does not say. Rejects if nothing comes from itself. */
+  ping?(options: CallOptions): Promise<number>;
 }
 
 /** A registered member. */
@@ -101,6 +107,8 @@ export interface PeersOptions {
   responses?: SharedBudget;
   /** Time zone assumed of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
+  /** Called with its id for everything that comes from a member itself, and for every contact that fails. */
+  signs?: { sign(id: string): void; failed(id: string): void } | undefined;
   /** Called when a member turns out to implement only the contract. */
   onContractOnly?: ((id: string) => void) | undefined;
   /** The zone of such a member, by its id, if it is known. */
@@ -140,7 +148,10 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const clock = new ResponseClock();
     let watched: WatchedMember | undefined;
     const contact = () => {
-      watched ??= silent.watch(member.url, access.fetchFor(member));
+      const { id } = member;
+      const { signs } = options;
+      const listener = signs && { sign: () => signs.sign(id), failed: () => signs.failed(id) };
+      watched ??= silent.watch(member.url, access.fetchFor(member), listener);
       return watched.fetch;
     };
     const client = () => {
@@ -164,6 +175,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       close: () => watched?.close(),
       heard: () => watched?.heard(),
       hasFailed: () => watched?.hasFailed() ?? false,
+      probe: async (signal) => {
+        const response = await contact()(`${member.url}${PATHS.live}`, { ...PROBE, signal });
+        await response.body?.getReader().read();
+        if (response.status > 500) throw new PortholeError('UNREACHABLE', `status ${response.status}`);
+      },
       async forget(id, callOptions) {
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
@@ -257,6 +273,8 @@ interface PeerDeps extends Required<Pick<RegisteredPeer, 'forget' | 'heldSnapsho
   close(): void;
   heard(): void;
   hasFailed(): boolean;
+  /** Rejects if the member does not respond. */
+  probe(signal: AbortSignal): Promise<void>;
 }
 
 /** Creates the client of the member on first use. */
@@ -281,6 +299,18 @@ class MemberPeer implements RegisteredPeer {
 
   get hasFailed(): boolean {
     return this.#deps.hasFailed();
+  }
+
+  async ping({ signal = new AbortController().signal }: CallOptions): Promise<number> {
+    try {
+      return (await this.state.describe({ signal })).node.onlineTime;
+    } catch (error) {
+      signal.throwIfAborted();
+      // It has another interface, or does not accept this node. A contract-only member is not asked for a description.
+      if (!RESPONSES.has(codeOf(error))) throw error;
+      await this.#deps.probe(signal);
+      return 0;
+    }
   }
 
   /** Whether it stays the same after a restart: what was read of the files of a contract-only member is still of use. */

@@ -15,6 +15,9 @@ const AGAIN_MS = 500;
 const MISSES = 3;
 const SURE_MS = 2000;
 
+/** A member that first responds later than this after the start of this node was not there before it. */
+const JOINING_MS = 10_000;
+
 /** This process did nothing for so long: it was stopped, the machine slept, or its clock was set. What failed meanwhile says nothing. */
 const PAUSE_MS = 2000;
 
@@ -69,8 +72,9 @@ interface Watched {
   run: number;
   /** `new`: it has not responded to this node yet. */
   state: 'new' | 'up' | 'left' | 'lost';
-  /** Whether its first response is not news: it was there before this node. */
+  /** Whether its first response is not news: it was there before this node, or an earlier run knew it. */
   isKnown: boolean;
+  isRecalled: boolean;
   /** Whether contacts are made; about others, this node knows what the registry says. */
   isContacted: boolean;
   lastSignMs: number | undefined;
@@ -99,6 +103,7 @@ export class MemberSigns {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #tick: { wallMs: number; runningMs: number };
+  readonly #startedMs: number;
   #pauses = 0;
   #resumedMs = -Infinity;
   #awakeMs = 0;
@@ -106,6 +111,7 @@ export class MemberSigns {
   constructor(deps: MemberSignsDeps) {
     this.#deps = deps;
     this.#tick = this.#readClock();
+    this.#startedMs = this.#tick.runningMs;
     for (const event of deps.past ?? []) this.#recall(event);
   }
 
@@ -188,6 +194,7 @@ export class MemberSigns {
     const { wallMs, runningMs } = this.#tick;
     for (const member of this.#members.values()) {
       if (!member.isContacted || runningMs - member.askedMs < QUIET_MS) continue;
+      if (member.state === 'new' && runningMs - this.#startedMs > JOINING_MS) member.isKnown = member.isRecalled;
       const quietMs = wallMs - (member.lastSignMs ?? 0);
       if (member.state !== 'up' || quietMs >= QUIET_MS) this.#ask(member);
     }
@@ -196,7 +203,7 @@ export class MemberSigns {
   #add(id: string, { run, isKnown }: { run: number; isKnown: boolean }): Watched {
     const nothing = { lastSignMs: undefined, firstFailureMs: undefined, gap: undefined };
     const member: Watched = {
-      ...{ id, run, isKnown, state: 'new', isContacted: false, isAsked: false, isFromPast: false },
+      ...{ id, run, isKnown, state: 'new', isContacted: false, isAsked: false, isFromPast: false, isRecalled: false },
       ...{ ...nothing, misses: 0, askedMs: -Infinity },
     };
     this.#members.set(id, member);
@@ -213,6 +220,7 @@ export class MemberSigns {
     if (!kind.startsWith('member-') || typeof id !== 'string') return;
     const member = this.#members.get(id) ?? this.#add(id, { run: 0, isKnown: true });
     member.run = numberOf(run) ?? 0;
+    member.isRecalled = true;
     member.state = kind === 'member-lost' ? 'lost' : kind === 'member-left' ? 'left' : 'new';
     member.isFromPast = member.state !== 'new';
     member.lastSignMs = member.isFromPast ? numberOf(lastSignMs) : undefined;

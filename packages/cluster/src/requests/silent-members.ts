@@ -22,10 +22,13 @@ const PROBE_PATH = '/health/live';
 /** Responses of a node that does not accept this one. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
 
+/** Responses of a proxy in front of a node. */
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
 type Send = FetchFunction;
 type Body = NonNullable<FetchResponse['body']>;
 
-const PROBE = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store' } as const;
+export const PROBE = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store' } as const;
 
 export interface SilentMembersOptions {
   /** A request that is given up after this time without a byte of a response counts as missed. */
@@ -33,6 +36,12 @@ export interface SilentMembersOptions {
   probeMs?: number;
   pauseMs?: number;
   maxProbes?: number;
+}
+
+/** Called for everything that comes from a member itself, and for every contact that fails. */
+export interface SignListener {
+  sign(): void;
+  failed(): void;
 }
 
 export interface WatchedMember {
@@ -66,8 +75,9 @@ export class SilentMembers {
   }
 
   /** `send` is how requests of this node reach the member. */
-  watch(url: string, send: Send): WatchedMember {
+  watch(url: string, send: Send, signs?: SignListener): WatchedMember {
     const member = new Watched(url, send, this.#options.waitMs, {
+      ...(signs && { signs }),
       onSilent: (silent) => {
         this.#silent.add(silent);
         this.#waiting.add(silent);
@@ -112,6 +122,7 @@ export class SilentMembers {
 }
 
 interface Listeners {
+  signs?: SignListener;
   onSilent(member: Watched): void;
   onBack(member: Watched): void;
 }
@@ -148,10 +159,12 @@ class Watched {
       this.hasFailed = REFUSALS.has(response.status) || response.status >= 500;
       if (init.method !== 'HEAD' && response.body) return this.#listenTo(response, response.body, init.signal);
       this.heard();
+      this.#sign(response);
       return response;
     } catch (error) {
       const isLate = performance.now() - startedMs >= this.#waitMs;
       this.hasFailed ||= isLate || !init.signal.aborted;
+      if (isLate || !init.signal.aborted) this.#listeners.signs?.failed();
       if (isLate) this.#missed(startedMs);
       else if (!init.signal.aborted) this.heard(); // it fails at once: asking it costs nothing
       throw error;
@@ -193,15 +206,23 @@ class Watched {
         try {
           const part = await reader.read();
           this.heard();
+          if (!part.done) this.#sign(response);
           return part;
         } catch (error) {
-          if (signal.aborted && performance.now() - startedMs >= this.#waitMs) void this.#doubt(startedMs);
+          const isLate = performance.now() - startedMs >= this.#waitMs;
+          if (isLate || !signal.aborted) this.#listeners.signs?.failed();
+          if (signal.aborted && isLate) void this.#doubt(startedMs);
           throw error;
         }
       };
       return { read, cancel: () => reader.cancel() };
     };
     return { status, ok, type, headers, body: { getReader } };
+  }
+
+  /** A proxy responds for a member that is gone. */
+  #sign({ status }: Pick<FetchResponse, 'status'>): void {
+    if (!GATEWAY.has(status)) this.#listeners.signs?.sign();
   }
 
   /** It did not go on with a response. It may have been scanning, so it is asked for something that takes no time. */

@@ -205,7 +205,10 @@ export const FOLLOW_EVENTS = [
       reason: text('Why it was lost.'),
       waitMs: integer('Milliseconds until it tries again.'),
     },
-    { isTimeout: bool('Whether nothing came for too long, not even a heartbeat.') },
+    {
+      isTimeout: bool('Whether nothing came for too long, not even a heartbeat.'),
+      isStopping: bool('Whether the member said that it stops.'),
+    },
   ),
   exactObject<FollowEvent<'skipped'>>(
     'Logs were left out because the node already follows as many as it may (`follow.max-logs`); or a member sent items that the node following it does not understand.',

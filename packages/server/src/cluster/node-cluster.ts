@@ -31,6 +31,7 @@ import type { NodeArchive } from '../archive/node-archive.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/formats/toml-error.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { parseMemberZone, readFormats } from '../settings/setting-kinds.ts';
@@ -49,6 +50,8 @@ export interface NodeClusterDeps {
   log: Logger;
   /** If `archive.url` is set. */
   archive?: NodeArchive | undefined;
+  /** Where events about members are written; absent: nowhere. */
+  events?: EventLog | undefined;
 }
 
 /** What a node without a cluster shows. */
@@ -237,7 +240,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async #load(self: SelfMember): Promise<LocalCluster> {
-    const { settings, files, state, zone, scrubbing, log } = this.#deps;
+    const { settings, files, state, zone, scrubbing, log, events } = this.#deps;
     const { cluster } = settings;
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { secretKeys, maxBytes } = settings.config;
@@ -270,6 +273,7 @@ export class NodeCluster implements ClusterState {
       maxConfigBytes: maxBytes,
       findSecrets: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,
+      events: events && { past: events.past, write: (event) => events.write(event) },
       report: (problem) => log.warn('snapshots', problem),
     });
   }

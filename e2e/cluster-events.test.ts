@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestEtcd } from '@porthole/cluster/testing';
+import type { EventKind, FoundRecord, NodeEvent } from '@porthole/contract';
+import { toEvent } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
+import { describe, expect, it } from 'vitest';
+import { ClusterProcess } from './testing/cluster-process.ts';
+import { tempDir } from './testing/program.ts';
+
+/** Who of nodes that start together joins the other depends on which was first. */
+const KINDS: readonly EventKind[] = ['member-left', 'member-lost', 'member-back'];
+
+/** Nodes of one cluster by id, each of which can be started again where it was. */
+async function startNodes(kind: 'static' | 'etcd', ids: readonly string[]) {
+  const ports = await freePorts(ids.length);
+  const list = ids.map((id, at) => `${id}=http://127.0.0.1:${ports[at]}`).join(',');
+  const registry = kind === 'etcd' ? ['--cluster-etcd', (await startTestEtcd()).url] : ['--cluster-members', list];
+  const dirs = ids.map(() => tempDir());
+  const start = (id: string) => {
+    const at = ids.indexOf(id);
+    const flags = [...registry, '--http-port', String(ports[at])];
+    return ClusterProcess.start(id, { flags, cwd: dirs[at] ?? '' });
+  };
+  return { nodes: await Promise.all(ids.map(start)), start };
+}
+
+/** What a node has written about others. */
+async function eventsOf(node: ClusterProcess, member: string): Promise<NodeEvent[]> {
+  const query = KINDS.map((kind) => `kind=${kind}`).join('&');
+  const { body } = await node.request(`/api/v1/events?order=oldest&${query}`);
+  const items = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as FoundRecord]));
+  return items.flatMap((item) => toEvent(item) ?? []).filter(({ fields }) => fields.member === member);
+}
+
+async function kindsOf(node: ClusterProcess, member: string): Promise<string[]> {
+  return (await eventsOf(node, member)).map(({ kind }) => kind);
+}
+
+/** The interval of the loss contains what really happened, and the event is at its end. */
+function expectLoss(event: NodeEvent | undefined, { fromMs, toMs }: { fromMs: number; toMs: number }): void {
+  const { lastSignMs = 0, firstFailureMs = 0, uncertaintyMs = 0 } = (event?.fields ?? {}) as Record<string, number>;
+  expect(event).toMatchObject({ kind: 'member-lost', level: 'ERROR', timeMs: firstFailureMs });
+  expect(lastSignMs).toBeLessThanOrEqual(toMs);
+  expect(firstFailureMs).toBeGreaterThanOrEqual(fromMs);
+  expect(uncertaintyMs).toBe(firstFailureMs - lastSignMs);
+}
+
+describe.each(['static', 'etcd'] as const)('events about members, %s', (kind) => {
+  it('a killed member is lost in an interval that contains the kill, and back when it was started again', async () => {
+    const { nodes, start } = await startNodes(kind, ['n1', 'n2', 'n3']);
+    const [n1, n2, n3] = nodes as [ClusterProcess, ClusterProcess, ClusterProcess];
+    await sleep(4000);
+    const fromMs = Date.now();
+    await n3.kill();
+    const toMs = Date.now();
+    for (const observer of [n1, n2]) {
+      await eventually(async () => expect(await kindsOf(observer, 'n3')).toEqual(['member-lost']));
+      expectLoss((await eventsOf(observer, 'n3'))[0], { fromMs, toMs });
+    }
+    await start('n3');
+    for (const observer of [n1, n2]) {
+      await eventually(async () => expect(await kindsOf(observer, 'n3')).toEqual(['member-lost', 'member-back']));
+      const [lost, back] = await eventsOf(observer, 'n3');
+      expect(back?.fields).toMatchObject({ isRestarted: true, lastSignMs: lost?.fields.lastSignMs });
+      expect(back?.fields.run).not.toBe(lost?.fields.run);
+    }
+    // The others never doubted each other.
+    expect([await kindsOf(n1, 'n2'), await kindsOf(n2, 'n1')]).toEqual([[], []]);
+  });
+
+  it('a member that is stopped as it was told to has left', async () => {
+    const { nodes, start } = await startNodes(kind, ['n1', 'n2']);
+    const [n1, n2] = nodes as [ClusterProcess, ClusterProcess];
+    await sleep(4000);
+    n2.program.kill('SIGTERM');
+    await n2.program.end();
+    await sleep(4000);
+    expect(await kindsOf(n1, 'n2')).toEqual(['member-left']);
+    await start('n2');
+    await eventually(async () => expect(await kindsOf(n1, 'n2')).toEqual(['member-left', 'member-back']));
+  });
+
+  it('a suspended member is lost and responds again; it does not take the others for lost', async () => {
+    const { nodes } = await startNodes(kind, ['n1', 'n2']);
+    const [n1, n2] = nodes as [ClusterProcess, ClusterProcess];
+    await sleep(4000);
+    const fromMs = Date.now();
+    n2.program.kill('SIGSTOP');
+    await eventually(async () => expect(await kindsOf(n1, 'n2')).toEqual(['member-lost']));
+    expectLoss((await eventsOf(n1, 'n2'))[0], { fromMs, toMs: fromMs + 100 });
+    n2.program.kill('SIGCONT');
+    await eventually(async () => expect(await kindsOf(n1, 'n2')).toEqual(['member-lost', 'member-back']));
+    expect((await eventsOf(n1, 'n2'))[1]?.fields).toMatchObject({ isRestarted: false });
+    await sleep(3000);
+    expect(await kindsOf(n2, 'n1')).toEqual([]);
+  });
+});
