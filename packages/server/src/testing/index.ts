@@ -25,6 +25,18 @@ export { parseByteRange } from '../http/routes/log-routes.ts';
 export { type LoadedSettings, loadSettings } from '../settings/load-settings.ts';
 export { startNode } from '../start-node.ts';
 export { freePorts } from './free-ports.ts';
+export { generateIncident, INCIDENT_NAMES, QUIET_NAMES } from './incidents/generate-incident.ts';
+export {
+  type Cause,
+  type GeneratedNode,
+  type Incident,
+  judgeIncident,
+  type ReportItem,
+  type ReportView,
+  type Truth,
+  type Verdict,
+} from './incidents/incident.ts';
+export { type OpenedIncident, openIncident } from './incidents/open-incident.ts';
 export { sendRequest } from './send-request.ts';
 export {
   countConnections,

@@ -1,0 +1,127 @@
+import { type NodeEvent, type NodeState, searchItems, toEvent } from '@porthole/contract';
+import type { FoundRecord } from '@porthole/logs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { generateIncident, INCIDENT_NAMES, QUIET_NAMES } from './generate-incident.ts';
+import { type Cause, judgeIncident, type ReportItem, type Truth } from './incident.ts';
+import { openIncident } from './open-incident.ts';
+
+const ALL = { order: 'oldest', limit: 100_000, before: 0, after: 0 } as const;
+
+interface ReadNode {
+  id: string;
+  state: NodeState;
+  records: FoundRecord[];
+  events: NodeEvent[];
+}
+
+async function readRecords(node: Pick<NodeState, 'search'>): Promise<FoundRecord[]> {
+  const records: FoundRecord[] = [];
+  for await (const items of searchItems(node, ALL))
+    for (const item of items) if (item.type === 'record') records.push(item);
+  return records;
+}
+
+async function readNode(id: string, state: NodeState): Promise<ReadNode> {
+  const records = await readRecords(state);
+  const found = await readRecords({ search: (request, options) => state.events(request, options) });
+  return { id, state, records, events: found.flatMap((record) => toEvent(record) ?? []) };
+}
+
+const countLines = (text: string) => text.split('\n').length - 1;
+
+/** Whether what names the cause is in the data; a burst is derived from it. */
+async function isTraced(cause: Cause, nodes: readonly ReadNode[]): Promise<boolean> {
+  if ('field' in cause) {
+    const request = { by: cause.field, limit: 1, values: [cause.value] };
+    const found = await Promise.all(nodes.map(({ state }) => state.logTop(request)));
+    return found.some(({ values }) => (values[0]?.count ?? 0) > 0);
+  }
+  const isNamed = (id: unknown) => cause.nodes?.includes(String(id)) ?? true;
+  if ('pattern' in cause) {
+    const { pattern } = cause;
+    return nodes.some(({ id, records }) => isNamed(id) && records.some(({ message }) => message.includes(pattern)));
+  }
+  const isAbout = (id: string, { kind, fields }: NodeEvent) =>
+    kind === cause.event && isNamed(fields.member ?? id) && (!cause.key || String(fields.keys).includes(cause.key));
+  return cause.event === 'log-burst' || nodes.some(({ id, events }) => events.some((event) => isAbout(id, event)));
+}
+
+describe('generateIncident', () => {
+  it.each([...INCIDENT_NAMES, ...QUIET_NAMES])('%s is read by the engine as it was written', async (name) => {
+    const seed = 1;
+    const incident = generateIncident(name, seed);
+    const { fromMs, toMs, nodes, truth } = incident;
+    expect(generateIncident(name, seed)).toEqual(incident);
+    expect(generateIncident(name, seed + 7).nodes).not.toEqual(nodes);
+    const opened = await openIncident(incident);
+    onTestFinished(() => opened.close());
+    const read: ReadNode[] = [];
+    for (const { id, logs, events: eventText } of nodes) {
+      const state = opened.states[id];
+      if (!state) throw new Error(`no state of ${id}`);
+      const node = await readNode(id, state);
+      read.push(node);
+      expect(node.records.filter(({ timeMs, level }) => timeMs === undefined || level === undefined)).toEqual([]);
+      const lines = Object.values(logs).reduce((sum, text) => sum + countLines(text), 0);
+      expect(lines).toBeLessThan(8000);
+      const times = node.records.map(({ timeMs = 0 }) => timeMs);
+      // A clock may have been set by that much.
+      expect(Math.max(...times)).toBeLessThan(toMs + 120_000);
+      expect(Math.min(...times)).toBeGreaterThan(toMs - 126 * 60_000);
+      expect(node.events.length).toBe(countLines(eventText));
+      const { periods, isComplete } = await state.configHistory({ limit: 100 });
+      const changes = node.events.filter(({ kind }) => kind === 'config-changed');
+      expect({ periods: periods.length, isComplete }).toEqual({ periods: changes.length + 1, isComplete: true });
+      for (const { version } of periods) expect((await state.configVersion(version)).version).toBe(version);
+    }
+    for (const cause of truth.causes) expect([cause, await isTraced(cause, read)]).toEqual([cause, true]);
+    if (!truth.isIncident) return;
+    const { startMs = 0, endMs = 0, firstNodes = [] } = truth;
+    expect([fromMs, startMs, endMs, toMs]).toEqual([fromMs, startMs, endMs, toMs].sort((a, b) => a - b));
+    expect(read.map(({ id }) => id)).toEqual(expect.arrayContaining([...firstNodes]));
+    expect(truth.causes.length).toBeGreaterThan(0);
+  });
+});
+
+describe('judgeIncident', () => {
+  const truth: Truth = {
+    isIncident: true,
+    causes: [{ event: 'config-changed', nodes: ['a-2'], key: 'wal.dir' }, { pattern: 'cannot  append' }],
+    decoys: [{ event: 'started' }],
+    firstNodes: ['a-2'],
+    startMs: 1000,
+  };
+  const change: ReportItem = { nodes: ['a-2', 'a-1'], event: { kind: 'config-changed', keys: ['wal.dir'] } };
+  const start: ReportItem = { nodes: ['a-1'], event: { kind: 'started' } };
+
+  it.each<[string, readonly ReportItem[], object]>([
+    ['the cause is first', [change, start], { isRight: true, rank: 1, isMisled: false }],
+    ['the cause is third', [start, start, change], { isRight: true, rank: 3, isMisled: true }],
+    ['the cause is fourth', [start, start, start, change], { isRight: false, rank: 4 }],
+    ['the change is of another node', [{ ...change, nodes: ['a-1', 'a-2'] }], { isRight: false, rank: undefined }],
+    ['the pattern names it', [{ nodes: ['a-1'], pattern: 'Cannot append to *' }], { isRight: true, rank: 1 }],
+    ['nothing is named', [], { isRight: false }],
+  ])('%s', (_name, items, verdict) => {
+    expect(judgeIncident({ isQuiet: false, items, firstNode: 'a-2', startMs: 900 }, truth)).toMatchObject({
+      ...verdict,
+      isFirstNodeRight: true,
+      startErrorMs: -100,
+    });
+  });
+
+  it('only the first three fields of an item count', () => {
+    const byField: Truth = { isIncident: true, causes: [{ field: 'shard', value: '7' }] };
+    const fields = ['a', 'b', 'c', 'ctx.shard'].map((name) => ({ name, value: '7' }));
+    expect(judgeIncident({ isQuiet: false, items: [{ nodes: [], fields }] }, byField).isRight).toBe(false);
+    expect(judgeIncident({ isQuiet: false, items: [{ nodes: [], fields: fields.slice(1) }] }, byField).isRight).toBe(
+      true,
+    );
+  });
+
+  it('a report of a quiet hour has to say that it is quiet', () => {
+    const quiet: Truth = { isIncident: false, causes: [] };
+    expect(judgeIncident({ isQuiet: true, items: [start] }, quiet).isRight).toBe(true);
+    expect(judgeIncident({ isQuiet: false, items: [start] }, quiet).isRight).toBe(false);
+    expect(judgeIncident({ isQuiet: true, items: [change] }, truth).isRight).toBe(false);
+  });
+});
