@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestEtcd } from '@porthole/cluster/testing';
-import type { EventKind, FoundRecord, NodeEvent } from '@porthole/contract';
+import type { EventKind, NodeEvent } from '@porthole/contract';
 import { toEvent } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import type { FoundRecord } from '@porthole/logs/types';
 import { freePorts } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
