@@ -86,18 +86,74 @@ export class IncidentMaker {
     this.during(range, perMinute, (timeMs) => node.line(timeMs, line, known));
   }
 
-  /** The others notice within seconds that a member does not respond. */
-  seenBy(nodes: readonly NodeScript[], kind: EventKind & `member-${string}`, about: NodeScript, timeMs: number): void {
-    const what = {
-      'member-lost': 'does not respond',
-      'member-back': 'responds again',
-      'member-joined': 'joined',
-      'member-left': 'left',
-    };
+  /** A member that was there does not respond; each of the nodes notices by itself. */
+  seenLost(nodes: readonly NodeScript[], about: NodeScript, timeMs: number, why = 'connection refused'): void {
     for (const node of nodes) {
-      const seenMs = this.after(timeMs, 2, 9);
-      if (!node.isDownAt(seenMs)) node.event(seenMs, kind, `member ${about.id} ${what[kind]}`, { member: about.id });
+      const firstFailureMs = this.after(timeMs, 0.1, 3);
+      const lastSignMs = timeMs - this.words.int(10, 2000);
+      const uncertaintyMs = firstFailureMs - lastSignMs;
+      const fields = { firstFailureMs, lastSignMs, uncertaintyMs, why };
+      this.#seen(node, 'member-lost', about, {
+        timeMs: firstFailureMs,
+        message: `${about.id} was lost: ${why}`,
+        fields,
+      });
     }
+  }
+
+  /** A member responds again; `awaySinceMs` is when it was last heard of. */
+  seenBack(nodes: readonly NodeScript[], about: NodeScript, timeMs: number, awaySinceMs: number): void {
+    const isRestarted = about.run > awaySinceMs;
+    for (const node of nodes) {
+      const seenMs = this.after(timeMs, 0.2, 4);
+      const awayMs = seenMs - awaySinceMs;
+      const after = `after ${(awayMs / 1000).toFixed(1)} s`;
+      const message = isRestarted
+        ? `${about.id} is back ${after}: it was restarted`
+        : `${about.id} responds again ${after}`;
+      const fields = { isRestarted, awayMs, lastSignMs: awaySinceMs };
+      this.#seen(node, 'member-back', about, { timeMs: seenMs, message, fields });
+    }
+  }
+
+  seenJoined(nodes: readonly NodeScript[], about: NodeScript, timeMs: number): void {
+    for (const node of nodes)
+      this.#seen(node, 'member-joined', about, {
+        timeMs: this.after(timeMs, 0.2, 4),
+        message: `${about.id} joined`,
+        fields: {},
+      });
+  }
+
+  /** The node is stopped and started, as the others see it too; returns when it is back. */
+  restart(
+    node: NodeScript,
+    stopMs: number,
+    { downSeconds, version }: { downSeconds: readonly [number, number]; version?: string },
+  ): number {
+    const others = this.others(node);
+    node.stop(stopMs);
+    for (const other of others)
+      this.#seen(other, 'member-left', node, {
+        timeMs: this.after(stopMs, 0, 1),
+        message: `${node.id} left: it was stopped`,
+        fields: { lastSignMs: stopMs - this.words.int(0, 1000) },
+      });
+    const backMs = this.after(stopMs, ...downSeconds);
+    node.start(backMs, version === undefined ? {} : { version });
+    this.seenBack(others, node, backMs, stopMs);
+    return backMs;
+  }
+
+  #seen(
+    node: NodeScript,
+    kind: EventKind,
+    about: NodeScript,
+    { timeMs, message, fields }: { timeMs: number; message: string; fields: Readonly<Record<string, unknown>> },
+  ): void {
+    if (node.isDownAt(timeMs)) return;
+    const cause = `${kind} ${about.id} ${about.run} ${timeMs}`;
+    node.event(timeMs, kind, message, { member: about.id, run: about.run, ...fields, cause });
   }
 
   /** Adds what is usual and returns the whole. */

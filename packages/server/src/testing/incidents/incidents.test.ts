@@ -48,11 +48,9 @@ async function isTraced(cause: Cause, nodes: readonly ReadNode[]): Promise<boole
 
 describe('generateIncident', () => {
   it.each([...INCIDENT_NAMES, ...QUIET_NAMES])('%s is read by the engine as it was written', async (name) => {
-    const seed = 1;
-    const incident = generateIncident(name, seed);
+    const incident = generateIncident(name, 1);
     const { fromMs, toMs, nodes, truth } = incident;
-    expect(generateIncident(name, seed)).toEqual(incident);
-    expect(generateIncident(name, seed + 7).nodes).not.toEqual(nodes);
+    expect(generateIncident(name, 1)).toEqual(incident);
     const opened = await openIncident(incident);
     onTestFinished(() => opened.close());
     const read: ReadNode[] = [];
@@ -81,6 +79,10 @@ describe('generateIncident', () => {
     expect(read.map(({ id }) => id)).toEqual(expect.arrayContaining([...firstNodes]));
     expect(truth.causes.length).toBeGreaterThan(0);
   });
+});
+
+it('another seed makes another incident', () => {
+  expect(generateIncident('night', 1)).not.toEqual(generateIncident('night', 2));
 });
 
 describe('judgeIncident', () => {

@@ -61,6 +61,11 @@ export class NodeScript {
     this.#pid = 800 + Math.floor(options.words.random() * 30_000);
   }
 
+  /** The start of its current run identifies it. */
+  get run(): number {
+    return this.#startedMs;
+  }
+
   get words(): Words {
     return this.#options.words;
   }

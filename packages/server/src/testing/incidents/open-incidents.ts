@@ -119,9 +119,7 @@ function badRollout(make: IncidentMaker): Truth {
   make.cluster('orders', 5);
   const canary = make.one();
   const stopMs = make.at(14, 40);
-  canary.stop(stopMs);
-  const startedMs = make.after(stopMs, 12, 40);
-  canary.start(startedMs, { version: '6.2.0' });
+  const startedMs = make.restart(canary, stopMs, { downSeconds: [12, 40], version: '6.2.0' });
   canary.line(startedMs + 900, {
     level: 'INFO',
     source: 'c.e.orders.Application',
@@ -233,7 +231,7 @@ function nodeKilled(make: IncidentMaker): Truth {
   const number = dead.id.replace('broker-', '');
   dead.kill(killedMs);
   const others = make.others(dead);
-  make.seenBy(others, 'member-lost', dead, killedMs);
+  make.seenLost(others, dead, killedMs);
   for (const other of others) {
     make.repeat(other, [killedMs + 1500, killedMs + 40_000], 12, {
       level: 'WARN',
@@ -250,7 +248,7 @@ function nodeKilled(make: IncidentMaker): Truth {
   const isBack = make.words.random() < 0.7;
   if (isBack) {
     dead.start(backMs, { isReboot: make.words.random() < 0.5 });
-    make.seenBy(others, 'member-back', dead, backMs);
+    make.seenBack(others, dead, backMs, killedMs);
     make.repeat(dead, [backMs, backMs + 20_000], 40, {
       level: 'INFO',
       source: 'log',
@@ -299,8 +297,10 @@ function restartLoop(make: IncidentMaker): Truth {
     node.kill(diedMs);
     timeMs = diedMs;
   }
-  make.seenBy(others, 'member-lost', node, startMs + 30_000);
-  node.start(make.after(timeMs, 20));
+  make.seenLost(others, node, startMs + 30_000);
+  const backMs = make.after(timeMs, 20);
+  node.start(backMs);
+  make.seenBack(others, node, backMs, startMs + 29_000);
   // What is usual is written only while it serves.
   node.setRate(startMs, timeMs, 0);
   return {
@@ -323,16 +323,16 @@ function partition(make: IncidentMaker): Truth {
   const others = make.others(cut);
   const startMs = make.at(12, 42);
   const endMs = make.after(startMs, 180, 500);
-  make.seenBy(others, 'member-lost', cut, startMs);
+  make.seenLost(others, cut, startMs, 'no response');
   for (const other of others) {
-    make.seenBy([cut], 'member-lost', other, startMs);
+    make.seenLost([cut], other, startMs, 'no response');
     const timeout = 'rpc failed: dial tcp: i/o timeout | peer={peer} shard={shard}';
     const line: LineText = { level: 'ERROR', source: 'rpc/client.go:131', text: timeout };
     make.repeat(other, [startMs + 3000, endMs], 3, line, { peer: cut.id });
     make.repeat(cut, [startMs + 3000, endMs], 2, line, { peer: other.id });
   }
-  make.seenBy(others, 'member-back', cut, endMs);
-  for (const other of others) make.seenBy([cut], 'member-back', other, endMs);
+  make.seenBack(others, cut, endMs, startMs);
+  for (const other of others) make.seenBack([cut], other, endMs, startMs);
   return {
     isIncident: true,
     causes: [
@@ -486,9 +486,7 @@ function restartThatCures(make: IncidentMaker): Truth {
     source: 'access',
     text: 'GET /api/users 401 | status=401 tenant={tenant} took_ms={int:1:9} request_id={req}',
   });
-  stuck.stop(stopMs);
-  const backMs = make.after(stopMs, 6, 20);
-  stuck.start(backMs);
+  const backMs = make.restart(stuck, stopMs, { downSeconds: [6, 20] });
   stuck.line(backMs + 400, { level: 'INFO', source: 'main', text: 'listening | port=8443 version=14.3.0' });
   return {
     isIncident: true,

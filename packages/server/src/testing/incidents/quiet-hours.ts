@@ -13,9 +13,7 @@ function nothing(make: IncidentMaker): Truth {
 function rollout(make: IncidentMaker): Truth {
   let timeMs = make.at(5, 15);
   for (const node of make.cluster('orders', make.words.int(2, 5))) {
-    node.stop(timeMs);
-    const backMs = make.after(timeMs, 10, 35);
-    node.start(backMs, { version: '6.1.13' });
+    const backMs = make.restart(node, timeMs, { downSeconds: [10, 35], version: '6.1.13' });
     node.line(backMs + 800, {
       level: 'INFO',
       source: 'c.e.orders.Application',
@@ -86,11 +84,7 @@ function plannedRestart(make: IncidentMaker): Truth {
   make.cluster('storage', make.words.int(3, 6));
   const node = make.one();
   const stopMs = make.at(10, 50);
-  node.stop(stopMs);
-  make.seenBy(make.others(node), 'member-left', node, stopMs);
-  const backMs = make.after(stopMs, 60, 150);
-  node.start(backMs);
-  make.seenBy(make.others(node), 'member-joined', node, backMs);
+  const backMs = make.restart(node, stopMs, { downSeconds: [60, 150] });
   node.line(backMs + 300, {
     level: 'INFO',
     source: 'server/main.go:31',
@@ -131,7 +125,7 @@ function newNode(make: IncidentMaker): Truth {
   const joinedMs = make.at(10, 40);
   const nodes = make.cluster('broker', make.words.int(3, 5), { lastStartsMs: joinedMs });
   const added = nodes.at(-1) ?? make.one();
-  make.seenBy(make.others(added), 'member-joined', added, joinedMs);
+  make.seenJoined(make.others(added), added, joinedMs);
   make.repeat(added, [joinedMs, joinedMs + 60_000], 30, {
     level: 'INFO',
     source: 'replication',
