@@ -28,8 +28,8 @@ import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-form
 import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
+import { BLOCK_NAMES, type BlockName, createBlockFormat, detectBlocks, isBlockName } from './heads/block-format.ts';
 import { createHeadFormat, type HeadFormat, hasPartialSlots, type TimedLine } from './heads/head-format.ts';
-import { createJournalExportFormat } from './heads/journal-export-format.ts';
 import { createJsonPathFormat } from './heads/json-path-format.ts';
 import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
@@ -61,25 +61,15 @@ const CREATORS = {
 /** Of these, most lines belong to the record above, and may have times that are not those of records. */
 const RARE_HEADS: ReadonlySet<FormatName> = new Set<FormatName>(['lindb-slow-sql', 'mysql-slow', 'apt-history']);
 
-/** Formats of which the first bytes show that a file has them. */
-const HEADED: readonly (readonly [Buffer, FormatCreator])[] = [[Buffer.from('__CURSOR='), createJournalExportFormat]];
-
 /** Names of files in which only heads are known, or nothing. */
-const PLAIN_NAMES = [
-  'timed-text',
-  'clock-text',
-  'json-keys',
-  'json-mixed',
-  'journal-export',
-  'python-basic',
-  'text',
-] as const;
+const PLAIN_NAMES = ['timed-text', 'clock-text', 'json-keys', 'json-mixed', 'python-basic', 'text'] as const;
 
-export type BuiltInFormatName = keyof typeof CREATORS | ColumnSetName | (typeof PLAIN_NAMES)[number];
+export type BuiltInFormatName = keyof typeof CREATORS | ColumnSetName | BlockName | (typeof PLAIN_NAMES)[number];
 
 export const FORMAT_NAMES: readonly BuiltInFormatName[] = [
   ...(Object.keys(CREATORS) as (keyof typeof CREATORS)[]),
   ...COLUMN_SET_NAMES,
+  ...BLOCK_NAMES,
   ...PLAIN_NAMES,
 ];
 
@@ -114,7 +104,7 @@ function createBuiltIn(plain: FormatName, learned: Learned | undefined, options:
   if (learned) return createLearned(plain, learned, options);
   if (plain in CREATORS) return CREATORS[plain as keyof typeof CREATORS](options);
   if (plain === 'python-basic') return createPythonBasicFormat(options);
-  if (plain === 'journal-export') return createJournalExportFormat(options);
+  if (isBlockName(plain)) return createBlockFormat(plain, options);
   const column = w3cColumn(plain);
   if (column !== undefined) return createW3cFormat(CREATORS.w3c(options), column);
   return createLearned(plain, plain === 'text' ? NOTHING_LEARNED : UNSAMPLED, options);
@@ -233,8 +223,8 @@ export class FormatDetector {
   #detectPlain(sample: Buffer, writtenMs: number): ShapedFormat {
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const options = { zone: this.#zone, writtenMs };
-    const headed = HEADED.find(([header]) => bytes.subarray(0, header.length).equals(header));
-    if (headed) return headed[1](options);
+    const blocks = detectBlocks(bytes, options);
+    if (blocks) return blocks;
     const all = completeLines(bytes, Number.POSITIVE_INFINITY);
     const lines = all.length > MAX_LINES ? pickLines(all) : all;
     const own = pick(this.#formats, sample, lines, ({ mayHaveUsualTime: may }) => may);

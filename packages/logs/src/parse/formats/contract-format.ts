@@ -32,8 +32,12 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
       return fields;
     },
     isTypical(bytes, start, end) {
-      const time = parseTimestamp(bytes, start, trimLineEnd(bytes, start, end));
-      return time !== undefined && time.end < end && bytes[time.end] === TAB;
+      const lineEnd = trimLineEnd(bytes, start, end);
+      const time = parseTimestamp(bytes, start, lineEnd);
+      if (time === undefined || bytes[time.end] !== TAB) return false;
+      // Other programs have their level in a further column.
+      const next = bytes.indexOf(TAB, time.end + 1);
+      return rankBehind(bytes, time.end, lineEnd) > 0 || next < 0 || rankBehind(bytes, next, lineEnd) === 0;
     },
   };
 }

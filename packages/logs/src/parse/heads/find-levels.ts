@@ -6,6 +6,7 @@ import {
   isLetter,
   OPEN_BRACKET,
   SPACE,
+  skipLetters,
   startsWith,
   TAB,
 } from '../formats/tokens/byte-scan.ts';
@@ -30,8 +31,8 @@ const SEARCHED_BYTES = 320;
 const MOST_WORDS = 24;
 
 /** What may be in front of a level and behind it. */
-const LEFT = byteTable(' \t[(<{|:,="\'./;*#-!');
-const RIGHT = byteTable(' \t])>}|:,;="\'!/-+[(.*');
+const LEFT = byteTable(' \t[(<{|:,="\'./;*#-!)]>');
+const RIGHT = byteTable(' \t])>}|:,;"\'!/-+[(.*');
 
 function byteTable(marks: string): Uint8Array {
   const table = new Uint8Array(256);
@@ -50,8 +51,8 @@ const LEVEL_KEYS: ReadonlySet<string> = new Set(
 
 /**
  * A look is a short text as one number, which costs no string for each word: `<` or `>` for before or behind the time,
- * then `key`, the brackets around a word, or the mark before it, `A`, `Aa`, `a` or `1` for how it is written, and the
- * mark behind it.
+ * then `key`, the brackets around a word, or the mark before it, `A`, `Aa`, `a`, `1` or `2` (a capital or a small letter
+ * alone) for how it is written, and the mark behind it.
  */
 export function packLook(text: string): number {
   let look = 0;
@@ -129,9 +130,9 @@ function readCandidate(
   const isLetterAlone = end - start === 1;
   candidate.letter = isLetterAlone ? String.fromCharCode(bytes[start] ?? 0) : '';
   if (isLetterAlone) {
-    // CUPS starts lines with `d` for less important ones than `D`.
-    const isSmall = start === from && bytes[start] === 100;
-    candidate.rank = isSmall ? 2 : letterRank(bytes[start]) || (isCapital(bytes[start]) ? -1 : 0);
+    candidate.rank = isCapital(bytes[start]) ? letterRank(bytes[start]) || -1 : smallLetterRank(bytes, start, from, to);
+    // `T:1234` is a key and its value.
+    if (bytes[end] === COLON && isDigit(bytes[end + 1]) && end + 1 < to) return false;
     // Messages have letters in brackets, too: `<T>`.
     candidate.isAmbiguous = true;
     // MongoDB writes debug levels as D1 to D5.
@@ -156,11 +157,16 @@ function readCandidate(
   }
   if (candidate.rank === 0 || (end < to && RIGHT[bytes[end] ?? 0] !== 1)) return false;
   const right = end < to ? (bytes[end] ?? 0) : SPACE;
-  // slog writes levels between its own as DEBUG-4 and INFO+2.
-  if (right === 45 && !(isDigit(bytes[end + 1]) && end + 1 < to) && bytes[end + 1] !== SPACE && bytes[end + 1] !== 45)
+  // slog writes levels between its own as DEBUG-4 and INFO+2; `].INF-` is a level, `info-page` is not.
+  const isJoined = !(isDigit(bytes[end + 1]) && end + 1 < to) && bytes[end + 1] !== SPACE && bytes[end + 1] !== 45;
+  if (right === 45 && isJoined && !(isCapital(bytes[start + 1]) && bytes[start - 1] === 46 && start > from))
     return false;
   if (right === 43 && !(isDigit(bytes[end + 1]) && end + 1 < to)) return false;
   if (right === 46 && end + 1 < to && bytes[end + 1] !== SPACE) return false;
+  // Part of a path or an address.
+  if (right === 47 && start > from && (bytes[start - 1] === 47 || bytes[start - 1] === 46)) return false;
+  if (right === COLON && bytes[end + 1] === 47 && end + 1 < to) return false;
+  if (start > from && bytes[start - 1] === COMMA) end = joinLevels(bytes, end, to, candidate);
   candidate.look = lookOf(bytes, start, end, from, to);
   if (candidate.look === 0) return false;
   if (right === 45 && isDigit(bytes[end + 1]) && candidate.rank === 2)
@@ -168,8 +174,32 @@ function readCandidate(
   return true;
 }
 
+/**
+ * SAP writes levels as small letters between spaces, right behind the time; CUPS starts lines with `d` for less important
+ * ones than `D`.
+ */
+function smallLetterRank(bytes: Buffer, start: number, from: number, to: number): number {
+  if (start === from) return bytes[start] === 100 ? 2 : 0;
+  const isFirst = start === from + 1 && bytes[from] === SPACE && bytes[start + 1] === SPACE && start + 1 < to;
+  return isFirst ? letterRank((bytes[start] ?? 0) & ~0x20) || -1 : 0;
+}
+
 /** `Fatal error: `, as PHP writes it. */
 const ERROR_BYTES = ' error'.length;
+
+const COMMA = 44;
+
+/** Routers of MikroTik list topics, and more than one of them may be a level: `system,error,critical`. */
+function joinLevels(bytes: Buffer, end: number, to: number, candidate: LevelCandidate): number {
+  let at = end;
+  while (at < to && bytes[at] === COMMA) {
+    const wordEnd = skipLetters(bytes, at + 1, to);
+    if (wordEnd === at + 1 || wordEnd >= to || (bytes[wordEnd] !== SPACE && bytes[wordEnd] !== COMMA)) return end;
+    candidate.rank = Math.max(candidate.rank, findLevelWord(bytes, at + 1, wordEnd)?.rank ?? 0);
+    at = wordEnd;
+  }
+  return bytes[at] === SPACE ? at : end;
+}
 
 const SEVERITY_RANKS = [6, 6, 6, 5, 4, 3, 3, 2];
 
@@ -186,7 +216,7 @@ function lookOf(bytes: Buffer, start: number, end: number, from: number, to: num
   const open = left >= from ? (bytes[left] ?? SPACE) : SPACE;
   if (CLOSING[open] !== 0) {
     let right = end;
-    while (right < to && bytes[right] === SPACE && right - end < 8) right++;
+    while (right < to && bytes[right] === SPACE && right - end < 16) right++;
     const outer = left > from ? (bytes[left - 1] ?? SPACE) : SPACE;
     if (right < to && bytes[right] === CLOSING[open] && !isDigit(outer) && !isLetter(outer))
       return outer === 61 || (outer === COLON && open === 34) ? 0 : open * 128 + (CLOSING[open] ?? 0);
@@ -196,7 +226,9 @@ function lookOf(bytes: Buffer, start: number, end: number, from: number, to: num
   if (near === 61) return start === from + 1 ? 61 * 128 + after : 0;
   if (end - start > 2 && isCapital(bytes[start]) && !isCapital(bytes[start + 1]))
     return ((blank(near) * 128 + 65) * 128 + 97) * 128 + after;
-  const style = end - start <= 2 ? 49 : isCapital(bytes[start]) ? 65 : 97;
+  const isLetterAlone = end - start <= 2;
+  const isSmallAlone = isLetterAlone && start > from && !isCapital(bytes[start]);
+  const style = isSmallAlone ? 50 : isLetterAlone ? 49 : isCapital(bytes[start]) ? 65 : 97;
   return (blank(near) * 128 + style) * 128 + after;
 }
 

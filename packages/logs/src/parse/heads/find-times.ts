@@ -13,6 +13,8 @@ export interface TimeSlot {
   before: number;
   /** How many words may precede it. */
   mostWords: number;
+  /** It follows `tag: `, as what a syslog daemon relays does: further ones are of messages. */
+  relayed?: boolean;
 }
 
 /** Marks that may precede a time at the start of a line: `[2026-11-17`, `*Nov 17`, `("2026`. */
@@ -52,7 +54,9 @@ export function mayStartTime(bytes: Buffer, start: number, at: number): boolean 
   if (!digit || at - 2 < start) return true;
   // In 10.20.30 and 1:2:3 the second number starts no time.
   const isJoint = before === 46 || before === 58 || before === 47 || before === 45 || before === 44;
-  return !isJoint || !isDigit(bytes[at - 2]) || isYearAt(bytes, at);
+  if (!isJoint || !isDigit(bytes[at - 2]) || isYearAt(bytes, at)) return true;
+  // Windows' DHCP server writes date and time as columns of numbers: `24,11/17/26,18:33:04`.
+  return before === 44 && (bytes[at + 1] === 47 || bytes[at + 2] === 47);
 }
 
 /** Four digits and the mark of a date, or the eight digits of one. */
@@ -98,10 +102,19 @@ export function readSlot(bytes: Buffer, start: number, end: number, slot: TimeSl
     const byte = bytes[at] ?? 0;
     if (byte === 32 && at > start && bytes[at - 1] !== 32 && ++words > slot.mostWords) return -1;
     if (at > start ? bytes[at - 1] !== slot.before : true) continue;
+    if (slot.relayed && !isRelayed(bytes, at)) continue;
     if (!mayStartTime(bytes, start, at) || !readWrittenTime(bytes, at, end, time)) continue;
     if (time.spelling === slot.spelling && !(time.spelling === 'clock' && isBehindDate(bytes, start, at))) return at;
   }
   return -1;
+}
+
+/** What ends the head that a syslog daemon writes: the colon behind the tag, and the data of RFC 5424. */
+const RELAYS = new Set([58, 93, 45]);
+
+/** Whether what starts at `at` follows the head that a syslog daemon writes. */
+export function isRelayed(bytes: Buffer, at: number): boolean {
+  return bytes[at - 1] === 32 && RELAYS.has(bytes[at - 2] ?? 0);
 }
 
 /** Whether a date precedes the clock at `at`: one that does not exist, or the time would start with it. */

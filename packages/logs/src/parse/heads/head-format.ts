@@ -7,7 +7,7 @@ import {
   splitRecord,
   trimLineEnd,
 } from '../formats/define-format.ts';
-import { COLON, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
+import { QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevel } from '../formats/tokens/find-level.ts';
 import type { Zone } from '../zone.ts';
 import { createTimeCompleter } from './complete-time.ts';
@@ -23,7 +23,7 @@ import {
   readReport,
   reportsCrash,
 } from './message-levels.ts';
-import { priorityRank, skipEnvelope, startOfText } from './syslog-envelope.ts';
+import { priorityRank, skipEnvelope, startOfText, syslogTag, tagEnd } from './syslog-envelope.ts';
 import {
   createWrittenTime,
   isPartialSpelling,
@@ -78,9 +78,6 @@ export function hasPartialSlots({ slots }: LearnedHead): boolean {
 
 const OPEN_BRACE = 123;
 
-/** The host and the tag of a line of syslog are no longer. */
-const LONGEST_TAG = 128;
-
 /** The level on the line below. */
 const LEVEL_BELOW = /^\n[A-Z]+: ?/;
 
@@ -120,6 +117,7 @@ export function createHeadFormat({
   const found: FoundHead = { timeMs: Number.NaN, rank: 0, timeAt: 0, bodyAt: 0, isJson: false };
   const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const timed = learned.slots.length > 0;
+  const { relayed } = learned;
   const isBelow = learned.slots.some(({ other }) => other === 'below');
   // Only databases report crashes below the level of errors; looking for them in other logs would take time.
   const mayCrash =
@@ -134,13 +132,16 @@ export function createHeadFormat({
       const slot = learned.slots[index];
       if (!slot) continue;
       found.timeAt = readSlot(bytes, from, end, slot, time);
-      if (found.timeAt >= 0) return slot;
+      if (found.timeAt < 0) continue;
+      const isContinued = index > 0 && relayed !== undefined && relayed.includes(syslogTag(bytes, time.end, end));
+      return isContinued ? undefined : slot;
     }
     found.timeAt = skipLeadingMarks(bytes, from, end);
     if (learned.slots[0]?.other === 'mark') found.timeAt = skipSignalHandler(bytes, from, end) ?? found.timeAt;
     if (!readWrittenTime(bytes, found.timeAt, end, time)) return undefined;
     const isSure = spellingRank(time.spelling) === 2 || time.spelling === 'glog' || time.spelling === 'month-day-clock';
-    return isSure ? null : undefined;
+    // A line that is nothing but a date is a part of a banner.
+    return isSure && time.end < end ? null : undefined;
   };
 
   const columnsOfLevels = new Map<HeadSlot, LevelColumns>(
@@ -225,10 +226,8 @@ export function createHeadFormat({
 
   /** A line of JSON that a syslog daemon relays says itself what its time and level are. */
   const readRelayed = (bytes: Buffer, timeEnd: number, lineEnd: number): boolean => {
-    const limit = Math.min(lineEnd - 2, timeEnd + LONGEST_TAG);
-    let at = timeEnd;
-    while (at < limit && !(bytes[at] === COLON && bytes[at + 1] === SPACE)) at++;
-    if (at >= limit || bytes[at + 2] !== OPEN_BRACE) return false;
+    const at = tagEnd(bytes, timeEnd, lineEnd);
+    if (at < 0 || bytes[at + 2] !== OPEN_BRACE) return false;
     const { timeMs } = found;
     if (json.readHead(bytes, at + 2, lineEnd, found) && !Number.isNaN(found.timeMs)) return true;
     found.timeMs = timeMs;
@@ -339,7 +338,8 @@ function messageRank(bytes: Buffer, timeEnd: number, end: number): number {
   for (let words = 0; words < 4 && at < end; words++) {
     while (at < end && bytes[at] === SPACE) at++;
     const wordEnd = skipWord(bytes, at, end);
-    if (wordEnd > at && bytes[wordEnd - 1] === 58 && words > 0)
+    // Without a host the tag is the first word: `dnsmasq[1]: `.
+    if (wordEnd > at && bytes[wordEnd - 1] === 58 && (words > 0 || bytes[wordEnd - 2] === 93))
       return findLevel(bytes, wordEnd, end, { maxTokens: 1, mayBeProse: true });
     at = wordEnd;
   }

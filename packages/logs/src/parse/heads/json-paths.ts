@@ -51,7 +51,7 @@ export function learnJsonPaths(texts: readonly string[], options: FormatOptions)
         counted.count++;
         times.set(id, counted);
       }
-      if (LEVEL_KEY.test(key) && isLevelValue(value)) {
+      if (isLevelKey(path) && isLevelValue(value)) {
         const counted = levels.get(id) ?? { path, count: 0, numbers: [] };
         counted.count++;
         if (typeof value === 'number' || /^\d+$/.test(String(value))) counted.numbers.push(Number(value));
@@ -76,6 +76,12 @@ export function learnJsonPaths(texts: readonly string[], options: FormatOptions)
     ...(time && { time: time.path }),
     ...(level && level.count >= objects * 0.2 && { level: level.path, ...(scale && { scale }) }),
   };
+}
+
+/** `level`, or the name in a level that is an object. */
+function isLevelKey(path: readonly string[]): boolean {
+  const [parent = '', key = ''] = path.length > 1 ? path.slice(-2) : ['', path[0]];
+  return LEVEL_KEY.test(key) || (key === 'name' && LEVEL_KEY.test(parent));
 }
 
 function scaleOf(numbers: readonly number[], path: readonly string[]): LevelScale | undefined {

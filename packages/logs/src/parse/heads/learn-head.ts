@@ -1,10 +1,10 @@
 import type { FormatOptions } from '../format.ts';
-import { isDigit, OPEN_BRACKET, SPACE, TAB } from '../formats/tokens/byte-scan.ts';
+import { isDigit, isLetter, OPEN_BRACKET, SPACE, TAB } from '../formats/tokens/byte-scan.ts';
 import { createTimeCompleter } from './complete-time.ts';
 import { findLevels, type LevelCandidate, unpackLook } from './find-levels.ts';
-import { countWords, findTimes, readSlot, skipLeadingMarks, type TimeSlot } from './find-times.ts';
+import { countWords, findTimes, isRelayed, readSlot, skipLeadingMarks, type TimeSlot } from './find-times.ts';
 import { findFacilitySeverity, findStatusRank, readMarkRank, readReport } from './message-levels.ts';
-import { skipEnvelope } from './syslog-envelope.ts';
+import { skipEnvelope, syslogTag } from './syslog-envelope.ts';
 import { applyOrder, createWrittenTime, type DateOrder, type Spelling, spellingRank } from './time-spellings.ts';
 
 /** A column with levels: how they look, and how many words from the time. */
@@ -37,6 +37,8 @@ export interface LearnedHead {
   untimedLevels: LevelSlot[];
   /** The format whose columns lines have, unless it is that of the file's name. */
   columns?: string;
+  /** Programs whose lines a syslog daemon relays with their own heads: a line without one continues a record. */
+  relayed?: string[];
 }
 
 /** Of text without times. */
@@ -62,12 +64,16 @@ interface Candidate {
   timeMs: number;
   /** Whether it follows `tag: `, as what a syslog daemon relays does. */
   isRelayed: boolean;
+  /** The position after it. */
+  to: number;
 }
 
 interface SampleLine extends Line {
   /** Where the line starts behind an envelope like `<34>`. */
   from: number;
   isIndented: boolean;
+  /** Like `#Date: ...` above the records. */
+  isComment: boolean;
   times: Candidate[];
 }
 
@@ -92,25 +98,43 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
         words: countWords(bytes, from, at),
         at,
         timeMs,
-        isRelayed: bytes[at - 1] === SPACE && RELAYS.has(bytes[at - 2] ?? 0),
+        isRelayed: isRelayed(bytes, at),
+        to: time.end,
       });
       return times.length >= MOST_TIMES;
     });
     const first = bytes[from];
-    sample.push({ start, end, from, isIndented: first === SPACE || first === TAB, times });
+    const isComment = first === HASH && isLetter(bytes[from + 1]);
+    sample.push({ start, end, from, isIndented: first === SPACE || first === TAB, isComment, times });
   }
   const slots = learnSlots(sample);
   const indented = learnIndent(sample, slots);
   const head: LearnedHead = { slots: [], ...order, indented, untimedLevels: [] };
   head.slots = slots.map((slot) => learnLevels(bytes, sample, slots, slot, indented));
+  const relayed = learnRelayed(bytes, sample, slots);
+  if (relayed.length > 0) head.relayed = relayed;
   if (slots.length === 0) head.untimedLevels = learnUntimedLevels(bytes, sample);
   return head;
 }
 
-const MOST_TIMES = 8;
+/** The programs of which at least two lines, and a quarter of those that they wrote, have a time of their own. */
+function learnRelayed(bytes: Buffer, sample: readonly SampleLine[], [inner, ...others]: readonly TimeSlot[]): string[] {
+  const outer = others.find(({ place, spelling }) => place === 'start' && spelling === 'month-day-clock');
+  if (!inner || !outer || inner.place === 'start') return [];
+  const counts = new Map<string, { own: number; all: number }>();
+  for (const { times, end } of sample) {
+    const envelope = times.find((candidate) => isIn(candidate, outer));
+    if (!envelope) continue;
+    const tag = syslogTag(bytes, envelope.to, end);
+    const counted = counts.get(tag) ?? { own: 0, all: 0 };
+    counts.set(tag, counted);
+    counted.all++;
+    if (times.some((candidate) => candidate.isRelayed && isIn(candidate, inner))) counted.own++;
+  }
+  return [...counts].flatMap(([tag, { own, all }]) => (tag !== '' && own >= 2 && own >= all / 4 ? tag : []));
+}
 
-/** What ends the head that a syslog daemon writes: the colon behind the tag, and the data of RFC 5424. */
-const RELAYS = new Set([58, 93, 45]);
+const MOST_TIMES = 8;
 
 /** A slot is as good as another one with at most this many times as many lines. */
 const NEARLY_AS_MANY = 0.6;
@@ -131,13 +155,20 @@ function learnSlots(sample: readonly SampleLine[]): TimeSlot[] {
     const fitting = rest.filter(fits);
     if (slots.length === 0 ? !isFrequent(best, fitting, sample) : !isWorthAdding(best, fitting, all, slots)) break;
     const most = Math.max(...fitting.map(({ times }) => times.find((candidate) => isIn(candidate, best))?.words ?? 0));
-    slots.push({ ...best, mostWords: most + 2 });
-    rest = rest.filter((line) => !fits(line));
+    const relayed = best.place === 'behind' && isMostlyRelayed(best, fitting) && hasEnvelope(fitting);
+    slots.push({ ...best, mostWords: most + 2, ...(relayed && { relayed }) });
+    const mayComment = fitting.some(({ isComment }) => isComment);
+    rest = rest.filter((line) => !fits(line) && (mayComment || !line.isComment));
   }
   return slots;
 }
 
+function hasEnvelope(sample: readonly SampleLine[]): boolean {
+  return sample.every(({ times: [first] }) => first?.place === 'start');
+}
+
 const MOST_SLOTS = 4;
+const HASH = 35;
 
 function isIn({ spelling, place, before }: Candidate, slot: Pick<TimeSlot, 'spelling' | 'place' | 'before'>): boolean {
   return spelling === slot.spelling && place === slot.place && before === slot.before;
@@ -165,6 +196,8 @@ function isWorthAdding(
 ): boolean {
   const plain = fitting.filter(({ isIndented }) => !isIndented).length;
   const rank = spellingRank(spelling);
+  // A single line that is nothing but a date is a part of a banner.
+  if (plain === 1 && fitting.every(({ times: [time], end }) => time?.to === end)) return false;
   // A full date at the start of a line always starts a record.
   if (place === 'start')
     return (
@@ -184,26 +217,37 @@ interface Counted {
   slot: TimeSlot;
   count: number;
   position: number;
+  distinct: Set<number>;
 }
+
+/** Where times within lines differ this much less than others, they are of something else: of files, or of a start. */
+const RARELY_DIFFERENT = 4;
+const MANY_LINES = 8;
 
 function pickSlot(sample: readonly SampleLine[], isFirst: boolean): TimeSlot | undefined {
   const counts = new Map<string, Counted>();
   for (const { times, from } of sample) {
     const seen = new Set<string>();
-    for (const { spelling, place, before, at } of times) {
+    for (const { spelling, place, before, at, timeMs } of times) {
       const key = `${spelling} ${place} ${before}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const counted = counts.get(key) ?? { slot: { spelling, place, before, mostWords: 0 }, count: 0, position: 0 };
+      const slot = { spelling, place, before, mostWords: 0 };
+      const counted = counts.get(key) ?? { slot, count: 0, position: 0, distinct: new Set() };
       counted.count++;
       counted.position += at - from;
+      counted.distinct.add(timeMs);
       counts.set(key, counted);
     }
   }
   const most = Math.max(0, ...[...counts.values()].map(({ count }) => count));
   const good = [...counts.values()].filter(({ count }) => count >= most * NEARLY_AS_MANY);
+  const mostDistinct = Math.max(0, ...good.map(({ distinct }) => distinct.size));
+  const isOdd = ({ distinct, count, slot }: Counted) =>
+    slot.place === 'behind' && count >= MANY_LINES && distinct.size * RARELY_DIFFERENT <= mostDistinct;
   good.sort(
     (one, other) =>
+      Number(isOdd(one)) - Number(isOdd(other)) ||
       spellingRank(other.slot.spelling) - spellingRank(one.slot.spelling) ||
       Number(other.slot.place === 'start') - Number(one.slot.place === 'start') ||
       Number(one.slot.spelling === 'epoch') - Number(other.slot.spelling === 'epoch') ||
@@ -229,7 +273,7 @@ function preferEnvelope(best: Counted, good: readonly Counted[], sample: readonl
       ({ slot }) =>
         slot.place === 'behind' &&
         spellingRank(slot.spelling) === 2 &&
-        isRelayed(slot, sample) &&
+        isMostlyRelayed(slot, sample) &&
         areNear(slot, best.slot, sample),
     );
     if (relayed) return relayed;
@@ -246,7 +290,7 @@ function areNear(slot: TimeSlot, other: TimeSlot, sample: readonly SampleLine[])
   return far.length < sample.length / 4;
 }
 
-function isRelayed(slot: TimeSlot, sample: readonly SampleLine[]): boolean {
+function isMostlyRelayed(slot: TimeSlot, sample: readonly SampleLine[]): boolean {
   const found = sample.flatMap(({ times }) => times.filter((candidate) => isIn(candidate, slot)).slice(0, 1));
   return found.length > 0 && found.filter((candidate) => candidate.isRelayed).length > found.length / 2;
 }
@@ -318,8 +362,8 @@ interface CountedLook {
   look: string;
   count: number;
   clear: number;
-  /** Letters that are no levels. */
-  foreign: number;
+  /** Words between the time and letters that are no levels. */
+  foreign: number[];
   indexes: number[];
   ranks: Set<number>;
 }
@@ -340,6 +384,7 @@ function learnLevels(
   let below = 0;
   let levelled = 0;
   let marks = 0;
+  const markRanks = new Set<number>();
   let reports = 0;
   for (const [index, { end, from, isIndented }] of sample.entries()) {
     if (isIndented && !indented) continue;
@@ -349,7 +394,9 @@ function learnLevels(
     records++;
     if (findFacilitySeverity(bytes, time.end, end) > 0) facilities++;
     if (findStatusRank(bytes, time.end, end) > 0) statuses++;
-    if (readMarkRank(bytes, time.end, end) > 0 && REDIS_LEAD.test(bytes.toString('latin1', from, at))) marks++;
+    const mark = readMarkRank(bytes, time.end, end);
+    if (mark > 0 && (at > from ? REDIS_LEAD.test(bytes.toString('latin1', from, at)) : isOldRedis(slot))) marks++;
+    if (mark > 0) markRanks.add(mark);
     if (readReport(bytes, time.end, end) !== 0) reports++;
     const next = sample[index + 1];
     if (next && next.start <= end + 2 && isLevelLine(bytes, next)) below++;
@@ -364,7 +411,7 @@ function learnLevels(
   const levels = acceptLooks(looks, records);
   const isLevelled = levels.length > 0 && levelled >= records / 2;
   let other: HeadSlot['other'] = '';
-  if (marks >= records * 0.9 && marks > 0) other = 'mark';
+  if (marks >= records * 0.9 && marks > 0 && (slot.place === 'behind' || markRanks.size > 1)) other = 'mark';
   else if (facilities > records * FURTHER_SHARE) other = 'facility';
   else if (!isLevelled && statuses >= records / 2 && statuses > 0) other = 'status';
   else if (!isLevelled && below >= records / 2 && below > 0) other = 'below';
@@ -374,6 +421,11 @@ function learnLevels(
 
 /** A process and its role, or of old versions the process alone: `1:M `, `[1] `. */
 const REDIS_LEAD = /^(?:\d+:[A-Z]|\[\d+\]) $/;
+
+/** Redis up to 2.2 wrote no process: `17 Nov 18:33:04 * `. */
+function isOldRedis({ spelling }: TimeSlot): boolean {
+  return spelling === 'day-month-clock';
+}
 
 type Side = readonly [from: number, to: number, side: 'before' | 'after'];
 
@@ -385,10 +437,10 @@ function countLooks(bytes: Buffer, looks: Map<string, CountedLook>, sides: reado
       const look = unpackLook(packed);
       if (seen.has(look)) return false;
       if (rank > 0) seen.add(look);
-      const counted = looks.get(look) ?? { look, count: 0, clear: 0, foreign: 0, indexes: [], ranks: new Set() };
+      const counted = looks.get(look) ?? { look, count: 0, clear: 0, foreign: [], indexes: [], ranks: new Set() };
       looks.set(look, counted);
       if (rank < 0) {
-        counted.foreign++;
+        counted.foreign.push(index);
         return false;
       }
       counted.count++;
@@ -431,8 +483,14 @@ function isLevelColumn({ look, count, clear, foreign, indexes, ranks }: CountedL
   const first = median(indexes);
   if (text === 'key') return share >= 0.05 || first <= 2;
   const isMarked = text.length === 2;
-  const isLetterLook = text[1] === '1' && !isMarked;
-  if ((isLetterLook || isMarked) && foreign > 0 && foreign > count / 4) return false;
+  const isLetterLook = (text[1] === '1' || text[1] === '2') && !isMarked;
+  // Letters elsewhere in the line are of messages; WebSphere also has some in its column that are no levels.
+  const others = foreign.filter((index) => index === first).length;
+  if (isLetterLook && (others > count / 2 || foreign.length - others > count / 4)) return false;
+  if (isMarked && foreign.length > count / 4) return false;
+  if (text === ' 2 ') return share >= 0.9 && foreign.length === 0 && ranks.size > 1;
+  // A column in which all is fatal is none of levels: `1 (A)` is a kind of query.
+  if ((isLetterLook || isMarked) && clear === 0 && ranks.size === 1 && ranks.has(6) && count > 1) return false;
   if (isMarked && (text[0] === '"' || text[0] === "'")) return share >= 0.5 && first <= 3;
   // Messages have words in parentheses: `fail (error)`.
   if (text === '()') return share >= 0.5;

@@ -3,10 +3,10 @@ const WORDS: readonly string[] = [
   '',
   'trace trac trce trc verbose verb vrb silly finest finer blather noise detail',
   'debug dbug debu debg dbg deb fine config cfg maxdebug',
-  'info information informational infor inf notice notic noti notif ntc note log success succ statement system progress connect',
-  'warn warning warni wrn',
+  'info information informational infor inf notice notic noti notif ntc note log success succ statement system progress connect http',
+  'warn warning warni wrn war',
   'error err errs eror erro errr severe fail failure failed dpanic crash supervisor',
-  'fatal critical criti crit cri alert aler alrt emergency emerg emer panic pnc ftl fata assert',
+  'fatal critical criti crit crt cri alert aler alrt emergency emerg emer panic pnc ftl fata fat assert',
 ];
 
 /**
@@ -40,6 +40,9 @@ const AMBIGUOUS: ReadonlySet<string> = new Set(
     'connect',
     'crash',
     'supervisor',
+    'http',
+    'war',
+    'fat',
   ]),
 );
 

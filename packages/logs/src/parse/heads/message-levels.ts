@@ -1,4 +1,4 @@
-import { isDigit, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
+import { isDigit, SPACE, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
 import { readStatus } from '../formats/tokens/http-status.ts';
 import { statusRank } from '../formats/tokens/level-word.ts';
 import { findLevelWord } from './level-words.ts';
@@ -14,28 +14,62 @@ export function severityRank(severity: number): number {
 
 const SEARCHED_BYTES = 256;
 const PERCENT = 37;
+const PLUS = 43;
+const COMMA = 44;
 const DASH = 45;
+const DOT = 46;
+const SLASH = 47;
+const EQUALS = 61;
 
-/** The rank of the severity in `%FACILITY-3-NAME:`, as network devices write it; 0 if there is none. */
+/**
+ * The rank of a severity that is a number: `%FACILITY-3-NAME:` and `%%01IFNET/4/LINK` of network devices, `pri=6` of
+ * firewalls, `type="2"` of Windows' configuration manager; 0 if there is none.
+ */
 export function findFacilitySeverity(bytes: Buffer, start: number, end: number): number {
   const limit = Math.min(end, start + SEARCHED_BYTES);
   for (let at = start; at < limit; at++) {
-    if (bytes[at] !== PERCENT) continue;
-    let to = at + 1;
-    while (to < limit && isNameByte(bytes[to] ?? 0)) {
-      if (
-        bytes[to] === DASH &&
-        to > at + 1 &&
-        isDigit(bytes[to + 1]) &&
-        bytes[to + 2] === DASH &&
-        (bytes[to + 1] ?? 0) <= 55
-      )
-        return severityRank((bytes[to + 1] ?? 48) - 48);
+    const byte = bytes[at] ?? 0;
+    if (byte === EQUALS) {
+      const rank = keyedSeverity(bytes, start, at, limit);
+      if (rank > 0) return rank;
+      continue;
+    }
+    const isStart = byte === PERCENT || (byte >= 65 && byte <= 90 && bytes[at - 1] === SPACE);
+    if (!isStart) continue;
+    const mark = byte === PERCENT && bytes[at + 1] !== PERCENT ? DASH : SLASH;
+    let to = at + (byte === PERCENT ? 1 : 0);
+    if (bytes[to] === PERCENT) to++;
+    const from = to;
+    while (to < limit && (isNameByte(bytes[to] ?? 0) || bytes[to] === mark)) {
+      const isSeverity = bytes[to] === mark && bytes[to + 2] === mark && to > from && isSeverityDigit(bytes[to + 1]);
+      if (isSeverity) return severityRank((bytes[to + 1] ?? 48) - 48);
       to++;
     }
-    at = to;
+    at = Math.max(at, to - 1);
   }
   return 0;
+}
+
+/** Severities behind their keys, and what separates the value from what follows. */
+const KEYED_SEVERITIES = [' pri=', ' severity=', ' sev='].map((key) => Buffer.from(key));
+const CMTRACE_KEY = Buffer.from(' type="');
+const CMTRACE_RANKS = [0, 3, 4, 5];
+
+function keyedSeverity(bytes: Buffer, start: number, at: number, limit: number): number {
+  const digit = (bytes[at + 1] ?? 0) - 48;
+  const isAlone = at + 2 >= limit || bytes[at + 2] === SPACE || bytes[at + 2] === COMMA;
+  if (digit >= 0 && digit <= 7 && isAlone && KEYED_SEVERITIES.some((key) => endsAt(bytes, start, at + 1, key)))
+    return severityRank(digit);
+  const isType = endsAt(bytes, start, at + 2, CMTRACE_KEY) && startsWith(bytes, at + 3, limit, '" thread="');
+  return isType ? (CMTRACE_RANKS[(bytes[at + 2] ?? 48) - 48] ?? 0) : 0;
+}
+
+function endsAt(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
+  return end - text.length >= start && bytes.compare(text, 0, text.length, end - text.length, end) === 0;
+}
+
+function isSeverityDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 48 && byte <= 55;
 }
 
 function isNameByte(byte: number): boolean {
@@ -67,7 +101,11 @@ export function findStatusRank(bytes: Buffer, start: number, end: number): numbe
     const byte = bytes[at] ?? 0;
     if (isDigit(byte)) {
       const status = statusAt(bytes, at, limit);
-      if (before === 0 && status > 0 && (bytes[at - 1] === 47 || isBarred(bytes, at) || isBehindTimers(bytes, at)))
+      if (
+        before === 0 &&
+        status > 0 &&
+        (bytes[at - 1] === 47 || isBarred(bytes, at) || isBehindTimers(bytes, at, start))
+      )
         before = status;
       while (isDigit(bytes[at + 1])) at++;
       continue;
@@ -110,16 +148,27 @@ function isBarred(bytes: Buffer, at: number): boolean {
   return bytes[left] === 124;
 }
 
-/** Whether the number follows timers like 0/0/0/1/1, as HAProxy writes it. */
-function isBehindTimers(bytes: Buffer, at: number): boolean {
-  if (bytes[at - 1] !== 32) return false;
+/** Whether the number follows timers: 0/0/0/1/1, as HAProxy writes them, or 0.000 0.012 -1 of Amazon's load balancers. */
+function isBehindTimers(bytes: Buffer, at: number, start: number): boolean {
+  if (bytes[at - 1] !== SPACE) return false;
   let slashes = 0;
-  for (let left = at - 2; left >= 0 && bytes[left] !== 32; left--) {
-    if (bytes[left] === 47) slashes++;
-    else if (!isDigit(bytes[left]) && bytes[left] !== 45 && bytes[left] !== 43) return false;
+  let timers = 0;
+  let isTimer = false;
+  for (let left = at - 2; left >= start; left--) {
+    const byte = bytes[left];
+    if (byte === SLASH) slashes++;
+    else if (byte === DASH || byte === DOT) isTimer = true;
+    else if (byte === SPACE) {
+      if (slashes > 0 || !isTimer) break;
+      if (++timers === AMAZON_TIMERS) return true;
+      isTimer = false;
+    } else if (!isDigit(byte) && byte !== PLUS) break;
   }
   return slashes >= 3;
 }
+
+/** Until a load balancer sent the request on, until there was an answer, and until that was sent on. */
+const AMAZON_TIMERS = 3;
 
 /** The first status behind the path of a request that is not quoted. */
 function statusBehind(bytes: Buffer, methodAt: number, end: number): number {

@@ -1,4 +1,4 @@
-import { isDigit } from '../formats/tokens/byte-scan.ts';
+import { COLON, isDigit, OPEN_BRACKET, SPACE } from '../formats/tokens/byte-scan.ts';
 import { severityRank } from './message-levels.ts';
 
 /** Where a line starts behind a byte order mark. */
@@ -27,4 +27,24 @@ export function priorityRank(bytes: Buffer, start: number, end: number): number 
   let value = 0;
   for (let at = from + 1; isDigit(bytes[at]); at++) value = value * 10 + (bytes[at] ?? 48) - 48;
   return value > 191 ? 0 : severityRank(value & 7);
+}
+
+/** The host and the tag of a line of syslog are no longer. */
+const LONGEST_TAG = 128;
+
+/** The position of the colon behind the tag of a line of syslog; negative if there is none. */
+export function tagEnd(bytes: Buffer, timeEnd: number, lineEnd: number): number {
+  const limit = Math.min(lineEnd - 2, timeEnd + LONGEST_TAG);
+  for (let at = timeEnd; at < limit; at++) if (bytes[at] === COLON && bytes[at + 1] === SPACE) return at;
+  return -1;
+}
+
+/** The program that wrote a line of syslog, without its process; empty if there is none. */
+export function syslogTag(bytes: Buffer, timeEnd: number, lineEnd: number): string {
+  const end = tagEnd(bytes, timeEnd, lineEnd);
+  let start = end;
+  while (start > timeEnd && bytes[start - 1] !== SPACE) start--;
+  let to = start;
+  while (to < end && bytes[to] !== OPEN_BRACKET) to++;
+  return end < 0 ? '' : bytes.toString('latin1', start, to);
 }

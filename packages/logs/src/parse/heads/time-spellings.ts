@@ -1,4 +1,13 @@
-import { isDigit, isLetter, SPACE, skipDigits, skipLetters, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
+import {
+  isDigit,
+  isLetter,
+  QUOTE,
+  SPACE,
+  skipDigits,
+  skipLetters,
+  startsWith,
+  TAB,
+} from '../formats/tokens/byte-scan.ts';
 import { zoneNameOffset } from '../formats/tokens/zone-names.ts';
 import { daysIn, twoDigits } from '../timestamp.ts';
 
@@ -17,6 +26,7 @@ export const SPELLINGS = [
   'month-day', // Nov 17, 2026 18:33:04
   'year-month', // 2026 Nov 17 18:33:04
   'epoch', // 1794940384.118
+  'hexadecimal', // 6afc9de0.0707a7ad
   'tai64n', // @400000006afc9ddc39bee7d4
   'glog', // I1117 18:33:04.118
   'month-day-clock', // Nov 17 18:33:04
@@ -101,6 +111,7 @@ export function readWrittenTime(bytes: Buffer, at: number, end: number, time: Wr
   time.epochMs = Number.NaN;
   time.year = 0;
   time.rank = 0;
+  if (bytes[at + 8] === DOT && bytes[at + 17] === SPACE && readHexadecimal(bytes, at, end, time)) return true;
   if (first >= 48 && first <= 57) return readFromDigit(bytes, at, end, time);
   if (isLetter(first)) {
     if (isDigit(bytes[at + 1])) return readGlog(bytes, at, end, time);
@@ -428,8 +439,27 @@ function readLoneClock(bytes: Buffer, at: number, end: number, time: WrittenTime
   const clockEnd = readClock(bytes, at, end, time, SECONDS_CLOCK);
   if (clockEnd < 0) return false;
   time.spelling = 'clock';
-  return withZone(bytes, clockEnd, end, time);
+  withZone(bytes, clockEnd, end, time);
+  if (bytes[time.end] === QUOTE) readDateBehind(bytes, time.end, end, time);
+  return true;
 }
+
+/**
+ * `time="18:33:04.118-060" date="11-17-2026"`, as Windows' configuration manager writes it: the minutes are those from
+ * local time to UTC.
+ */
+function readDateBehind(bytes: Buffer, at: number, end: number, time: WrittenTime): void {
+  if (!startsWith(bytes, at, end, DATE_KEY)) return;
+  const monthAt = at + DATE_KEY.length;
+  const text = bytes.toString('latin1', monthAt, Math.min(end, monthAt + 11));
+  const date = /^(\d{1,2})-(\d{1,2})-(\d{4})"/.exec(text);
+  if (!date || !isDate(time, Number(date[3]), Number(date[1]), Number(date[2]))) return;
+  time.spelling = 'month-day';
+  time.offsetMs = -time.offsetMs;
+  time.end = monthAt + text.indexOf('"');
+}
+
+const DATE_KEY = '" date="';
 
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their digits. */
 function readEpoch(bytes: Buffer, at: number, digitsEnd: number, end: number, time: WrittenTime): boolean {
@@ -465,6 +495,17 @@ function readExponent(bytes: Buffer, at: number, digitsEnd: number, end: number,
   time.end = fractionEnd + 4;
   time.epochMs = Math.floor(Number(bytes.toString('latin1', at, time.end)) * 1000);
   return !Number.isNaN(time.epochMs);
+}
+
+/** OpenLDAP writes seconds since 1970 and nanoseconds as eight hexadecimal digits each, and then the thread. */
+function readHexadecimal(bytes: Buffer, at: number, end: number, time: WrittenTime): boolean {
+  if (!startsWith(bytes, at + 18, end, '0x')) return false;
+  const text = bytes.toString('latin1', at, at + 17);
+  if (!/^[0-9a-f]{8}\.[0-9a-f]{8}$/.test(text)) return false;
+  time.spelling = 'hexadecimal';
+  time.end = at + 17;
+  time.epochMs = Number.parseInt(text, 16) * 1000 + Math.floor(Number.parseInt(text.slice(9), 16) / 1_000_000);
+  return time.epochMs >= MIN_EPOCH_MS && time.epochMs < MAX_EPOCH_MS;
 }
 
 /** `@` and 24 hexadecimal digits: seconds since 1970 in TAI, 10 seconds ahead of UTC then, and nanoseconds. */
@@ -748,7 +789,7 @@ const MONTHS = [
 ];
 
 const MONTHS_BY_NAME = new Map(
-  MONTHS.flatMap((names, index) => names.map((name) => [Buffer.from(name).toString('latin1'), index + 1])),
+  MONTHS.flatMap((names, index) => names.map((name) => [latin1(Buffer.from(name)), index + 1])),
 );
 const MONTHS_BY_KEY = new Map(
   MONTHS.flatMap((names, index) =>
@@ -756,6 +797,11 @@ const MONTHS_BY_KEY = new Map(
   ),
 );
 const LONGEST_NAME = 12;
+
+/** A name of letters of several bytes as a key that does not depend on the case. */
+function latin1(name: Buffer): string {
+  return name.toString('latin1').toLowerCase();
+}
 
 function nameKey(bytes: Uint8Array, at: number): number {
   return (((bytes[at] ?? 0) | 0x20) << 16) | (((bytes[at + 1] ?? 0) | 0x20) << 8) | ((bytes[at + 2] ?? 0) | 0x20);
@@ -766,7 +812,7 @@ function readMonthName(bytes: Buffer, at: number, end: number): number {
   const to = skipName(bytes, at, end);
   if (to - at < 3 || to - at > LONGEST_NAME) return 0;
   if (to - at === 3) return MONTHS_BY_KEY.get(nameKey(bytes, at)) ?? 0;
-  return MONTHS_BY_NAME.get(bytes.toString('latin1', at, to).toLowerCase()) ?? 0;
+  return MONTHS_BY_NAME.get(latin1(bytes.subarray(at, to))) ?? 0;
 }
 
 /** The position after the name and its full stop. */
