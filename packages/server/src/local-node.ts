@@ -176,7 +176,7 @@ export class LocalNode implements NodeState {
 
   get #past(): NodePast {
     if (this.#deps.past) return this.#deps.past;
-    throw new PortholeError('NOT_SUPPORTED', 'this node keeps no events: events.max-bytes is 0');
+    throw new PortholeError('NOT_SUPPORTED', 'this node keeps no events: events.max-size is 0');
   }
 }
 
