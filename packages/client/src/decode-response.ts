@@ -68,18 +68,12 @@ export function decodeLogFiles(value: unknown): LogFileDetails[] | undefined {
   }));
 }
 
-/** Whether its parts are there: what is shown of it is text, which is escaped where it is shown. */
+/** Whether its parts are there: texts are escaped where they are shown. */
 function isLearned(value: unknown): value is LearnedFormat {
-  if (!isObject(value)) return false;
-  const { times, samples, unfit, envelopes, level, zone, lines, example, dateOrder } = value;
-  const areParts = (line: unknown) => Array.isArray(line) && line.every(isObject);
-  return (
-    [unfit, envelopes].every((list) => Array.isArray(list) && list.every((text) => typeof text === 'string')) &&
-    areParts(times) &&
-    Array.isArray(samples) &&
-    samples.every(areParts) &&
-    [level, zone, lines, example, dateOrder ?? {}].every(isObject)
-  );
+  if (!isObject(value) || ![value.facts, value.samples, value.unfit].every(Array.isArray)) return false;
+  const { facts, samples, unfit, example } = value as unknown as LearnedFormat;
+  const texts = [...facts, ...samples.flat()].map((part) => (isObject(part) ? part.text : part));
+  return [...texts, ...unfit, example].every((text) => typeof text === 'string');
 }
 
 export function decodeDescription(value: unknown): NodeDescription | undefined {

@@ -78,7 +78,6 @@ export {
   toEvent,
   type VersionChange,
 } from './events.ts';
-export { explainCorrection, explainFormat, type FormatFact } from './explain-format.ts';
 export {
   isLabelName,
   isLabelPattern,

@@ -33,69 +33,23 @@ export interface LogFileDetails extends LogEntry {
   learned?: LearnedFormat;
 }
 
-/** What the lines of a file are read as, and how that was learned from a sample: the first and the last 64 KiB. */
+/** What the lines of a file are read as, learned from its first and last 64 KiB. */
 export interface LearnedFormat {
-  /** Learned from the lines, read by code for this `built-in` format, defined in the `settings`, or `unknown`: no times. */
-  basis: 'learned' | 'built-in' | 'settings' | 'unknown';
-  /** What is around every line, the outermost first: `docker`, `cri`, `compose`, `ansi`, `indented`. */
-  envelopes: string[];
-  /** Where the times of records are, the most frequent first. Empty if they have none, or only that of the envelope. */
-  times: LearnedTime[];
-  level: LearnedLevel;
-  /** The zone of times without one, and how many of the times have none. */
-  zone: { name: string; assumed: number };
-  /** The order of day and month; `null` if the spelling of the times shows it. */
-  dateOrder: LearnedDateOrder | null;
-  lines: LearnedLines;
+  /** Sentences about the format, its times, level, zone, and how many lines fit. */
+  facts: FormatFact[];
   /** A few records, whose parts in order are the line. */
   samples: LinePart[][];
   /** The first lines that neither start a record nor are indented: they continue the record above them. */
   unfit: string[];
-  /** A definition for `log.formats` in TOML to start from; `isChecked`: it reads the samples as they are read now. */
-  example: { toml: string; isChecked: boolean };
-}
-
-export interface LearnedTime {
-  /** `iso`, `compact`, `day-month`, `epoch` ... */
-  spelling: string;
-  /** As in `times` of `log.formats`; with `[S]` what may be missing. Empty if that cannot express it. */
-  pattern: string;
-  example: string;
-  /** At the start of the line, behind a lead, or the value of a key of JSON. */
-  place: 'start' | 'behind' | 'key';
-  /** The lead with `…` for words, or the key. */
-  lead: string;
-  records: number;
-}
-
-export interface LearnedLevel {
-  /** Records of the sample that have one. */
-  records: number;
-  /**
-   * Before or after the time, the value of a `key`, the `status` of a request, a severity in `%FACILITY-3-NAME` or in
-   * `<34>`, on the line `below`, a `mark` of Redis, or `elsewhere`; `none` if too few lines have a level in one place.
-   */
-  place: 'before' | 'after' | 'key' | 'status' | 'facility' | 'priority' | 'below' | 'mark' | 'elsewhere' | 'none';
-  /** What is in front of it and behind it, or the key. */
-  marks: string;
-  /** As it is written; empty if it was not found in the line. */
+  /** A definition for `log.formats` in TOML to start from. */
   example: string;
 }
 
-export interface LearnedDateOrder {
-  order: 'mdy' | 'dmy' | 'ymd';
-  /** What settled it; `guess`: nothing did. */
-  settledBy: 'number over 12' | 'dots' | 'modification time' | 'guess';
-}
-
-/** Lines of the sample that are not blank. */
-export interface LearnedLines {
-  sampled: number;
-  /** Those that start a record, and of these, those with a time. */
-  records: number;
-  timed: number;
-  /** Those that neither start a record nor are indented. */
-  unfit: number;
+export interface FormatFact {
+  label: string;
+  text: string;
+  /** It was guessed or assumed, or nothing was found. */
+  doubt?: true;
 }
 
 export interface LinePart {

@@ -9,11 +9,11 @@ import type {
   FieldType,
   FileProblem,
   FollowItem,
+  FormatFact,
   FoundRecord,
   Histogram,
   HistogramBucket,
   LearnedFormat,
-  LearnedTime,
   Level,
   LinePart,
   LogEntry,
@@ -46,11 +46,6 @@ import {
   text,
 } from './schema-builders.ts';
 
-const LEVEL_PLACES = [
-  ...(['before', 'after', 'key', 'status', 'facility'] as const),
-  ...(['priority', 'below', 'mark', 'elsewhere', 'none'] as const),
-];
-
 /** Responses about files. */
 export const LOG_SCHEMAS = {
   LogEntry: exactObject<LogEntry>('One file of the log directory.', {
@@ -78,48 +73,14 @@ export const LOG_SCHEMAS = {
     },
     { learned: ref('LearnedFormat') },
   ),
-  LearnedFormat: exactObject<LearnedFormat>('What the lines of a file are read as, from a sample of them.', {
-    basis: oneOf('Where the format comes from; unknown: text without times.', [
-      'learned',
-      'built-in',
-      'settings',
-      'unknown',
-    ]),
-    envelopes: listOf(text('What is around every line: docker, cri ...'), 'The outermost first.'),
-    times: listOf(
-      exactObject<LearnedTime>('Where records have their time, and how it is written.', {
-        spelling: text('What it consists of: iso, epoch ...'),
-        pattern: text('As in `times` of `log.formats`; empty if it cannot be expressed.'),
-        example: text('As in a line of the file.'),
-        place: oneOf('At the start of the line, behind a lead, or the value of a key.', ['start', 'behind', 'key']),
-        lead: text('The lead with … for words, or the key.'),
-        records: integer('Records of the sample that have it.'),
-      }),
-      'The most frequent first; empty if the text has none.',
+  LearnedFormat: exactObject<LearnedFormat>('What the lines of a file are read as; only of a file asked for by name.', {
+    facts: listOf(
+      exactObject<FormatFact>(
+        'A sentence.',
+        { label: text('What it is about: Format, Time, Level ...'), text: text('The sentence.') },
+        { doubt: mark('It was guessed or assumed, or nothing was found.') },
+      ),
     ),
-    level: exactObject<LearnedFormat['level']>('Where the level is.', {
-      records: integer('Records of the sample that have one.'),
-      place: oneOf('Before or after the time, or what else shows it; none if too few lines have one.', LEVEL_PLACES),
-      marks: text('What is in front of it and behind it, or the key.'),
-      example: text('As in a line of the file; empty if it is not written there.'),
-    }),
-    zone: exactObject<LearnedFormat['zone']>('The zone of times without one.', {
-      name: text('IANA name.'),
-      assumed: integer('Times of the sample that have no zone.'),
-    }),
-    dateOrder: nullable(
-      exactObject<NonNullable<LearnedFormat['dateOrder']>>('The order of day and month.', {
-        order: oneOf('Year, month and day.', ['mdy', 'dmy', 'ymd']),
-        settledBy: oneOf('What settled it.', ['number over 12', 'dots', 'modification time', 'guess']),
-      }),
-      'null if the spelling shows it.',
-    ),
-    lines: exactObject<LearnedFormat['lines']>('Lines of the sample that are not blank.', {
-      sampled: integer('All.'),
-      records: integer('Those that start a record.'),
-      timed: integer('Those that start a record with a time.'),
-      unfit: integer('Those that neither start a record nor are indented.'),
-    }),
     samples: listOf(
       listOf(
         exactObject<LinePart>('A part of a line.', {
@@ -127,13 +88,10 @@ export const LOG_SCHEMAS = {
           text: text('The text; a long one is cut.'),
         }),
       ),
-      'A few records.',
+      'A few records, as the parts of their first lines.',
     ),
-    unfit: listOf(text('A line; a long one is cut.'), 'The first lines that do not fit.'),
-    example: exactObject<LearnedFormat['example']>('A definition for `log.formats` to start from.', {
-      toml: text('TOML.'),
-      isChecked: bool('Whether it reads the samples as they are read now.'),
-    }),
+    unfit: listOf(text('A line; a long one is cut.'), 'The first lines that neither start a record nor are indented.'),
+    example: text('A definition for `log.formats` in TOML to start from.'),
   }),
   LogFiles: listOf(ref('LogFile'), 'Every log file, ordered by name.'),
 } satisfies { [Name in 'LogEntry' | 'LogList' | 'LogFile' | 'LogFiles' | 'LearnedFormat']: Schema<SentTypes[Name]> };

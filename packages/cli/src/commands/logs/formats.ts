@@ -1,13 +1,13 @@
-import { explainCorrection, explainFormat, type LogFilesOptions } from '@porthole/contract';
+import type { LogFilesOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
-import type { LearnedFormat, LinePart } from '@porthole/logs/types';
+import type { LinePart } from '@porthole/logs/types';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { cutEnd, displayWidth } from '../../output/fit-columns.ts';
 import type { Colors, Terminal } from '../../output/terminal.ts';
 import { visibleJson, visibleText } from '../../output/visible-text.ts';
 import { isUrl, namesNode } from '../../sources/endpoint.ts';
-import { findPath, isJournal } from '../../sources/find-path.ts';
+import { findPath } from '../../sources/find-path.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { resolveNodeRef } from '../../sources/query-cluster.ts';
 import { localOptions } from '../../sources/source-flags.ts';
@@ -15,17 +15,12 @@ import { localOptions } from '../../sources/source-flags.ts';
 /** More files of a directory or node are not described: each is read at both ends. */
 const MOST_FILES = 20;
 
-/** A directory or a node. */
-interface Holder {
-  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]>;
-  close?(): Promise<void>;
-}
-
+/** A directory or a node, and which of its files; `undefined`: all. */
 interface Target {
-  holder: Holder;
-  /** `undefined`: all its files. */
+  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]>;
   file: string | undefined;
   node?: string;
+  close?(): Promise<void>;
 }
 
 type Described = LogFileDetails & { target?: string; node?: string };
@@ -35,128 +30,115 @@ export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
   const found: Described[] = [];
   for (const where of args.length > 0 ? args : [undefined])
-    for (const { holder, file, node } of await openTargets(invocation, where)) {
-      const marks = { ...(node !== undefined && { node }), ...(args.length > 1 && where && { target: where }) };
+    for (const target of await findTargets(invocation, where)) {
+      const marks = { ...(target.node && { node: target.node }), ...(args.length > 1 && where && { target: where }) };
       try {
-        for (const details of await describe(holder, file, terminal)) found.push({ ...details, ...marks });
+        for (const details of await describeFiles(target, terminal)) found.push({ ...details, ...marks });
       } finally {
-        await holder.close?.();
+        await target.close?.();
       }
     }
-  if (invocation.text('output') === 'json')
-    await terminal.write(found.map((file) => `${visibleJson(JSON.stringify(file))}\n`).join(''));
-  else await terminal.write(found.map((file) => formatFile(file, terminal, found.length === 1)).join('\n'));
+  const isJson = invocation.text('output') === 'json';
+  const texts = found.map((file) =>
+    isJson ? `${visibleJson(JSON.stringify(file))}\n` : formatFile(file, terminal, { withExample: found.length === 1 }),
+  );
+  await terminal.write(texts.join(isJson ? '' : '\n'));
   if (found.length === 0) terminal.note('no log files');
-  if (found.length > 1) terminal.note('name a single file to get an example of a format for it');
-  const isPartial = found.some(({ problem, learned, format }) => problem || !(learned || UNREAD[format]));
-  return found.length === 0 ? EXIT.different : isPartial ? EXIT.partial : EXIT.ok;
+  if (found.length > 1 && !isJson) terminal.note('name a single file to get an example of a format for it');
+  if (found.length === 0) return EXIT.different;
+  return found.some(({ problem }) => problem) ? EXIT.partial : EXIT.ok;
 }
 
-async function openTargets(invocation: Invocation, where: string | undefined): Promise<Target[]> {
-  if (where !== undefined && isJournal(where)) throw new ProgramError(`${where} has no files: its fields are known`);
-  if (where === undefined || isUrl(where)) return [{ holder: await openNode(invocation, where), file: undefined }];
-  const path = await findPath(where, namesNode(invocation));
-  if (path) {
-    const logs = new LogDir(path.dir, await localOptions(invocation, createZone(invocation.text('log-zone'))));
-    return [{ holder: { logFiles: (options) => logs.details(options), close: () => logs.close() }, file: path.file }];
-  }
-  const node = await openNode(invocation);
-  const ref = where.includes(':') ? await resolveNodeRef(node, where) : undefined;
-  if (!ref) return [{ holder: node, file: where }];
-  return ref.ids.map((id) => ({ holder: node.cluster.member(id), file: ref.file, node: id }));
-}
-
-async function describe(holder: Holder, file: string | undefined, terminal: Terminal): Promise<LogFileDetails[]> {
-  const names = file === undefined ? (await holder.logFiles()).map(({ name }) => name) : [file];
+async function describeFiles(target: Target, terminal: Terminal): Promise<LogFileDetails[]> {
+  const names = target.file === undefined ? (await target.logFiles()).map(({ name }) => name) : [target.file];
   if (names.length > MOST_FILES)
     terminal.note(`the first ${MOST_FILES} of ${names.length} files; name others to see what they are read as`);
   const described: LogFileDetails[] = [];
-  for (const name of names.slice(0, MOST_FILES)) described.push(...(await holder.logFiles({ file: name })));
-  if (file !== undefined && described.length === 0) throw new ProgramError(`no log file named ${JSON.stringify(file)}`);
+  for (const file of names.slice(0, MOST_FILES)) described.push(...(await target.logFiles({ file })));
+  if (described.length === 0 && target.file !== undefined)
+    throw new ProgramError(`no log file named ${JSON.stringify(target.file)}`);
   return described;
 }
 
-/** Why there is nothing to show. */
-const UNREAD: Readonly<Record<string, string>> = {
-  empty: 'The file is empty: its format is learned from its first lines.',
-  binary: 'The file is not text.',
-};
+async function findTargets(invocation: Invocation, where: string | undefined): Promise<Target[]> {
+  const isNode = where === undefined || isUrl(where);
+  const path = isNode ? undefined : await findPath(where, namesNode(invocation));
+  if (path) {
+    const logs = new LogDir(path.dir, await localOptions(invocation, createZone(invocation.text('log-zone'))));
+    return [{ logFiles: (options) => logs.details(options), file: path.file, close: () => logs.close() }];
+  }
+  const node = await openNode(invocation, isNode ? where : undefined);
+  const ref = !isNode && where.includes(':') ? await resolveNodeRef(node, where) : undefined;
+  if (!ref) return [{ logFiles: (options) => node.logFiles(options), file: isNode ? undefined : where }];
+  return ref.ids.map((id) => {
+    const member = node.cluster.member(id);
+    return { logFiles: (options) => member.logFiles(options), file: ref.file, node: id };
+  });
+}
 
-function formatFile(file: Described, terminal: Terminal, isOnly: boolean): string {
-  const { colors } = terminal;
-  const { name, node, target, format, problem, learned } = file;
-  const title = visibleText(node === undefined ? (target ?? name) : `${node}:${name}`);
-  const lines = [colors.bold(title)];
-  if (!learned) {
-    const old = 'The node does not report what its files are read as; update it to see more.';
-    return `${[...lines, `  ${problem ? visibleText(problem) : (UNREAD[format] ?? `${format}. ${old}`)}`].join('\n')}\n`;
+const INDENT = '  ';
+const LABEL_WIDTH = 8;
+const LEAST_WIDTH = 40;
+
+function formatFile(file: Described, { colors, columns }: Terminal, { withExample }: { withExample: boolean }): string {
+  const { name, node, target, learned } = file;
+  const width = Math.max(LEAST_WIDTH, columns) - 2 * INDENT.length;
+  const lines = [colors.bold(visibleText(node === undefined ? (target ?? name) : `${node}:${name}`))];
+  const add = (text: string, indent = INDENT) => lines.push(...wrap(text, width).map((line) => indent + line));
+  if (!learned) add(oneLine(whyUnknown(file)));
+  for (const { label, text, doubt } of learned?.facts ?? []) {
+    const paint = doubt ? colors.yellow : String;
+    for (const [index, line] of wrap(oneLine(text), width - LABEL_WIDTH).entries())
+      lines.push(`${INDENT}${colors.dim((index === 0 ? label : '').padEnd(LABEL_WIDTH))}${paint(line)}`);
   }
-  const width = Math.max(40, terminal.columns) - INDENT.length;
-  for (const { label, text, doubt } of explainFormat(file, learned)) {
-    const [first = '', ...more] = wrap(oneLine(text), width - LABEL);
-    const paint = doubt ? colors.yellow : (plain: string) => plain;
-    lines.push(`${INDENT}${colors.dim(label.padEnd(LABEL))}${paint(first)}`);
-    lines.push(...more.map((part) => `${INDENT}${' '.repeat(LABEL)}${paint(part)}`));
+  if (learned && learned.samples.length > 0) {
+    const kinds = KINDS.map((kind) => paintPart(kind, kind, colors)).join(', ');
+    lines.push('', `${INDENT}Samples${colors.isColorSupported ? ` (${kinds})` : ''}`);
+    for (const parts of learned.samples) lines.push(...formatSample(parts, colors, width));
   }
-  lines.push(...formatSamples(learned, colors, width), ...formatUnfit(learned, width));
-  if (isOnly) {
-    lines.push('', ...wrap(explainCorrection(learned), width).map((part) => INDENT + part), '');
-    lines.push(visibleText(learned.example.toml).trimEnd());
+  if (learned && learned.unfit.length > 0) {
+    lines.push('');
+    add('Lines that do not fit, and continue the record above them');
+    lines.push(...learned.unfit.map((line) => INDENT.repeat(2) + cutEnd(oneLine(line), Math.min(width, 160))));
+  }
+  if (learned && withExample) {
+    lines.push('');
+    add('To read it differently, add a format to the settings file (docs/formats.md):');
+    lines.push('', visibleText(learned.example).trimEnd());
   }
   return `${lines.join('\n')}\n`;
 }
 
-const INDENT = '  ';
-const LABEL = 8;
-
-function formatSamples({ samples }: LearnedFormat, colors: Colors, width: number): string[] {
-  if (samples.length === 0) return [];
-  const kinds = (['time', 'level', 'origin', 'message'] as const).map((kind) => PAINTS[kind](colors)(kind));
-  const legend = colors.isColorSupported ? `Samples (${kinds.join(', ')})` : 'Samples';
-  return ['', INDENT + legend, ...samples.flatMap((parts) => formatSample(parts, colors, width - INDENT.length))];
+function whyUnknown({ format, problem }: LogFileDetails): string {
+  if (problem) return problem;
+  if (format === 'empty') return 'The file is empty: its format is learned from its first lines.';
+  if (format === 'binary') return 'The file is not text.';
+  return `${format}: the node does not report what its files are read as; update it to see more.`;
 }
 
-const PAINTS = {
-  time: (colors: Colors) => colors.cyan,
-  level: (colors: Colors) => colors.yellow,
-  origin: (colors: Colors) => colors.magenta,
-  message: (colors: Colors) => colors.bold,
-  other: (colors: Colors) => colors.dim,
-} as const;
+const KINDS = ['time', 'level', 'origin', 'message'] as const;
 
-/** Rows of a long line on a terminal. */
-const MOST_ROWS = 4;
+function paintPart(text: string, kind: LinePart['kind'], { cyan, yellow, magenta, bold, dim }: Colors): string {
+  return ({ time: cyan, level: yellow, origin: magenta, message: bold }[kind as string] ?? dim)(text);
+}
 
-/** The line, and without colours below it what its parts are: `time-------- level`. */
+/** Names of parts that are shorter than theirs. */
+const SHORT: Readonly<Record<string, string>> = { level: 'lvl', origin: 'orig', message: 'msg' };
+
+/** The line, and without colours what its parts are below it: `time-------- lvl-`. */
 function formatSample(parts: readonly LinePart[], colors: Colors, width: number): string[] {
-  const letters = parts.flatMap(({ kind, text }) => {
-    const shown = [...oneLine(text)];
-    const mark = kind === 'other' ? '' : kind.slice(0, shown.length).padEnd(shown.length, '-');
-    return shown.map((letter, index) => ({ letter, kind, mark: mark[index] ?? ' ' }));
+  const texts = parts.map(({ kind, text }) => ({ kind, text: oneLine(text) }));
+  if (colors.isColorSupported)
+    return [INDENT.repeat(2) + texts.map(({ kind, text }) => paintPart(text, kind, colors)).join('')];
+  const line = texts.map(({ text }) => text).join('');
+  const marks = texts.map(({ kind, text: { length } }) => {
+    if (kind === 'other') return ' '.repeat(length);
+    return (length < kind.length ? (SHORT[kind] ?? kind) : kind).slice(0, length).padEnd(length, '-');
   });
   const rows: string[] = [];
-  for (let at = 0; at < letters.length && rows.length < 2 * MOST_ROWS; ) {
-    let end = at;
-    for (let used = 0; end < letters.length; end++) {
-      used += displayWidth(letters[end]?.letter ?? '');
-      if (used > width - 1) break;
-    }
-    const row = letters.slice(at, Math.max(end, at + 1));
-    const isCut = end < letters.length && rows.length >= 2 * MOST_ROWS - 2;
-    const text = row.map(({ letter, kind }) => PAINTS[kind]?.(colors)(letter) ?? letter).join('');
-    rows.push(`${INDENT}${INDENT}${text}${isCut ? '…' : ''}`);
-    rows.push(`${INDENT}${INDENT}${row.map(({ mark }) => mark).join('')}`.trimEnd());
-    at += row.length;
-  }
-  return colors.isColorSupported ? rows.filter((_, index) => index % 2 === 0) : rows;
-}
-
-function formatUnfit({ unfit, lines }: LearnedFormat, width: number): string[] {
-  if (unfit.length === 0) return [];
-  const which = lines.unfit > unfit.length ? `the first ${unfit.length} of ${lines.unfit}` : String(lines.unfit);
-  const title = `Lines that do not fit (${which}); they continue the record above them`;
-  const shown = unfit.map((line) => `${INDENT}${INDENT}${cutEnd(oneLine(line), Math.min(width - INDENT.length, 160))}`);
-  return ['', ...wrap(title, width).map((part) => INDENT + part), ...shown];
+  for (let at = 0; at < line.length; at += width)
+    for (const text of [line, marks.join('')]) rows.push((INDENT.repeat(2) + text.slice(at, at + width)).trimEnd());
+  return rows;
 }
 
 function oneLine(text: string): string {
@@ -166,13 +148,10 @@ function oneLine(text: string): string {
 /** Breaks at spaces; a word that is too long has a line of its own. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  let line = '';
   for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && displayWidth(longer) > width) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && displayWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
   }
-  return [...lines, line];
+  return lines;
 }

@@ -1,12 +1,15 @@
+import { useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
 import { session } from '../../state/session.ts';
 import { nodeLogs } from '../../state/view.ts';
 import { linkTo, viewUrl } from '../../state/view-url.ts';
+import { LinkButton } from '../../ui/controls.tsx';
 import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { startDownload } from '../../ui/start-download.ts';
 import type { FileFamily, NodeFile } from '../file-families.ts';
+import { FileFormat } from './file-format.tsx';
 
 const MINUTE_MS = 60_000;
 
@@ -81,48 +84,68 @@ function FamilyRow({
 
 function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFamily: boolean }) {
   const href = viewUrl(nodeLogs(id, { kind: 'file', name: file.name }));
+  const [isOpen, setOpen] = useState(false);
   const canRead = !['binary', 'unreadable'].includes(file.format);
   const rawPath = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
   return (
-    <tr>
-      <th scope="row" class={isInFamily ? 'is-inner' : undefined}>
-        {canRead ? (
-          <a class="mono" href={href}>
-            {file.name}
-          </a>
-        ) : (
-          <span class="mono">{file.name}</span>
-        )}
-      </th>
-      <td data-name="Size" class="number">
-        {formatBytes(file.size)}
-      </td>
-      <td data-name="State" class={file.state === 'live' ? 'ok' : 'dim'}>
-        {file.state}
-        {file.compressed && ' · compressed'}
-      </td>
-      <td data-name="Format" class={file.problem ? 'problem' : undefined} title={file.problem ?? undefined}>
-        {file.format}
-        {file.problem && `: ${file.problem}`}
-      </td>
-      <td data-name="First line">
-        <TimeCell timeMs={file.firstTimeMs} />
-      </td>
-      <td data-name="Last line">
-        <TimeCell timeMs={file.lastTimeMs} />
-      </td>
-      <td class="row-links">
-        {canRead && (
-          <>
-            <a href={href} aria-label={`open ${file.name}`}>
-              open
+    <>
+      <tr>
+        <th scope="row" class={isInFamily ? 'is-inner' : undefined}>
+          {canRead ? (
+            <a class="mono" href={href}>
+              {file.name}
             </a>
-            <span aria-hidden="true"> · </span>
-          </>
-        )}
-        <DownloadLink path={rawPath} name={file.name} />
-      </td>
-    </tr>
+          ) : (
+            <span class="mono">{file.name}</span>
+          )}
+        </th>
+        <td data-name="Size" class="number">
+          {formatBytes(file.size)}
+        </td>
+        <td data-name="State" class={file.state === 'live' ? 'ok' : 'dim'}>
+          {file.state}
+          {file.compressed && ' · compressed'}
+        </td>
+        <td data-name="Format" class={file.problem ? 'problem' : undefined} title={file.problem ?? undefined}>
+          {canRead ? (
+            <LinkButton
+              aria-expanded={isOpen}
+              aria-label={`${file.format}: what ${file.name} is read as`}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {file.format} {isOpen ? '▾' : '▸'}
+            </LinkButton>
+          ) : (
+            file.format
+          )}
+          {file.problem && `: ${file.problem}`}
+        </td>
+        <td data-name="First line">
+          <TimeCell timeMs={file.firstTimeMs} />
+        </td>
+        <td data-name="Last line">
+          <TimeCell timeMs={file.lastTimeMs} />
+        </td>
+        <td class="row-links">
+          {canRead && (
+            <>
+              <a href={href} aria-label={`open ${file.name}`}>
+                open
+              </a>
+              <span aria-hidden="true"> · </span>
+            </>
+          )}
+          <DownloadLink path={rawPath} name={file.name} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="format-row">
+          <td colSpan={7}>
+            <FileFormat node={id} file={file.name} />
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 
