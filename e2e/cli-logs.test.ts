@@ -242,6 +242,49 @@ describe('porthole logs on a terminal', () => {
   );
 });
 
+describe('porthole logs formats', () => {
+  it('shows what a file is read as, and a format that reads it in the same way', async () => {
+    const cwd = inDir();
+    const line = '17.11.2026 18:33:04 <OOPS> [cards] refused\n';
+    writeFileSync(join(cwd, 'own.log'), line + line.replace('17.', '18.'));
+    const { code, stdout, stderr } = await logs(cwd, 'formats', 'own.log');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n').slice(0, 10)).toEqual([
+      'own.log',
+      '  Format  timed-text: learned from its lines',
+      '  Time    17.11.2026 18:33:04 · dd.MM.yyyy HH:mm:ss · numeric date, and clock · at the start of the line · 2 records',
+      '  Level   none: no level is in the same place in most lines',
+      '  Zone    UTC, assumed: the timestamps have none',
+      '  Date    day before month: settled by a number over 12',
+      '  Lines   2 sampled · 2 records · all fit',
+      '',
+      '  Samples',
+      '    17.11.2026 18:33:04 <OOPS> [cards] refused',
+    ]);
+    const example = stdout.slice(stdout.indexOf('[[log.formats]]'));
+    writeFileSync(join(cwd, 'own.toml'), example);
+    const again = await logs(cwd, 'formats', 'own.log', '--config', 'own.toml');
+    expect(again.stdout).toContain('  Format  own-own-log: defined in log.formats\n');
+  });
+
+  it('says what it cannot show, and which files there are not', async () => {
+    const cwd = inDir();
+    writeFileSync(join(cwd, 'empty.log'), '');
+    expect(await logs(cwd, 'formats', './empty.log')).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'empty.log\n  The file is empty: its format is learned from its first lines.\n',
+    });
+    expect(await logs(cwd, 'formats', './none.log')).toMatchObject({ code: 2, stdout: '' });
+    const all = await logs(cwd, 'formats', '.');
+    expect(all).toMatchObject({
+      code: 0,
+      stderr: 'porthole: name a single file to get an example of a format for it\n',
+    });
+    expect(all.stdout).toContain('broker.log\n  Format  contract: a built-in format\n');
+  });
+});
+
 describe('porthole logs ls, histogram, digest and search', () => {
   it('ls lists the files', async () => {
     const cwd = inDir();

@@ -74,6 +74,7 @@ async function startPlanted(): Promise<TestNode> {
 
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logView: ['file=a.log&size=1000000', 'file=a.log.2.gz&size=1000000', 'file=half.log', 'file=a.log&size=33'],
+  logFiles: ['', 'file=a.log', 'file=a.log.2.gz', 'file=half.log'],
   logRaw: ['file=a.log', 'file=b.json.log', 'file=half.log'],
   logSearch: [
     'limit=1000&raw=true',
@@ -136,6 +137,7 @@ describe('a secret of the configuration that is all over the logs', () => {
     }
     // What is empty, or refused, holds no secret either.
     const revealing = [
+      'logFiles',
       'logView',
       'logRaw',
       'logSearch',

@@ -80,7 +80,11 @@ const INDENT = '  ';
 const LABEL_WIDTH = 8;
 const LEAST_WIDTH = 40;
 
-function formatFile(file: Described, { colors, columns }: Terminal, { withExample }: { withExample: boolean }): string {
+export function formatFile(
+  file: Described,
+  { colors, columns }: Terminal,
+  { withExample }: { withExample: boolean },
+): string {
   const { name, node, target, learned } = file;
   const width = Math.max(LEAST_WIDTH, columns) - 2 * INDENT.length;
   const lines = [colors.bold(visibleText(node === undefined ? (target ?? name) : `${node}:${name}`))];

@@ -1,6 +1,46 @@
+import type { LogFileDetails } from '@porthole/logs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { requestJson } from '../../testing/send-request.ts';
+import { shareTestNode } from '../../testing/test-node.ts';
 import { parseByteRange } from './log-routes.ts';
+
+describe('the details of one file', () => {
+  const node = shareTestNode({
+    files: { 'app.log': '2026-11-17 18:33:04,123 [WARN] slow\n2026-11-17 18:33:05,123 [INFO] ok\n', 'b.log': 'text\n' },
+  });
+
+  it.each(['/api/v1/log/files', '/api/v1/cluster/nodes/ID/log/files'])('%s has what it is read as', async (path) => {
+    const { node: own } = await requestJson<{ node: { hostIp: string } }>(node.port, '/api/v1/node');
+    const { nodes } = await requestJson<{ nodes: { id: string }[] }>(node.port, '/api/v1/cluster/nodes');
+    const id = nodes[0]?.id ?? own.hostIp;
+    const files = await requestJson<LogFileDetails[]>(node.port, `${path.replace('ID', id)}?file=app.log`);
+    expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
+    expect(files[0]?.learned?.facts).toContainEqual({
+      label: 'Level',
+      text: 'WARN · after the time, between [ and ] · in 2 of 2 records',
+    });
+    expect(files[0]?.learned?.samples[0]).toEqual([
+      { kind: 'time', text: '2026-11-17 18:33:04,123' },
+      { kind: 'other', text: ' [' },
+      { kind: 'level', text: 'WARN' },
+      { kind: 'other', text: '] ' },
+      { kind: 'message', text: 'slow' },
+    ]);
+  });
+
+  it('is only there if asked for, and of a file that exists', async () => {
+    const files = await requestJson<LogFileDetails[]>(node.port, '/api/v1/log/files');
+    expect(files.map((file) => [file.name, 'learned' in file])).toEqual([
+      ['app.log', false],
+      ['b.log', false],
+    ]);
+    const missing = await requestJson(node.port, '/api/v1/log/files?file=ap.log');
+    expect(missing).toMatchObject({ status: 404, code: 'LOG_FILE_NOT_FOUND' });
+    const outside = await requestJson(node.port, '/api/v1/log/files?file=../x');
+    expect(outside).toMatchObject({ status: 400, code: 'FILE_NAME_INVALID' });
+  });
+});
 
 describe('a Range header', () => {
   it('picks the bytes that picking one by one gives', () => {

@@ -1,0 +1,54 @@
+import type { LogFileDetails } from '@porthole/logs/types';
+import type { ComponentChildren, VNode } from 'preact';
+import { expect, test } from 'vitest';
+import { LearnedFormatView } from './file-format.tsx';
+
+const FILE: LogFileDetails = {
+  ...{ name: 'app.log', size: 9, family: 'app.log', state: 'live', compressed: false, format: 'iso', problem: null },
+  ...{ modifiedMs: 0, firstTimeMs: null, lastTimeMs: null },
+  learned: {
+    facts: [{ label: 'Zone', text: 'UTC, assumed: the timestamps have none', doubt: true }],
+    samples: [
+      [
+        { kind: 'time', text: '2026-11-17 18:33:04' },
+        { kind: 'other', text: ' ' },
+        { kind: 'message', text: 'a\u001b[31mred' },
+      ],
+    ],
+    unfit: ['Caused by: x'],
+    example: '[[log.formats]]\n',
+  },
+};
+
+/** The elements of a tree, each with its own text. */
+function elementsOf(node: ComponentChildren): { props: Record<string, unknown>; text: string }[] {
+  if (Array.isArray(node)) return node.flatMap(elementsOf);
+  if (typeof node !== 'object' || node === null) return [];
+  const { props } = node as VNode<Record<string, unknown>>;
+  const children = [props.children].flat(2) as ComponentChildren[];
+  const text = children.filter((child) => typeof child === 'string').join('');
+  return [{ props, text }, ...children.flatMap(elementsOf)];
+}
+
+test('shows facts, samples with their parts, lines that do not fit and an example', () => {
+  const elements = elementsOf(LearnedFormatView({ file: FILE }));
+  expect(elements.find(({ props }) => props.class === 'doubt')?.text).toBe('UTC, assumed: the timestamps have none');
+  const parts = elements.filter(({ props }) => String(props.class).startsWith('part-'));
+  expect(parts.map(({ props, text }) => [props['data-kind'], text])).toEqual([
+    ['time', '2026-11-17 18:33:04'],
+    [undefined, ' '],
+    ['message', 'a␛[31mred'],
+  ]);
+  const texts = elements.map(({ text }) => text);
+  expect(texts).toContain('Caused by: x');
+  expect(texts).toContain('[[log.formats]]\n');
+});
+
+test.each([
+  [{ problem: 'permission denied' }, 'permission denied'],
+  [{ format: 'empty' }, 'The file is empty: its format is learned from its first lines.'],
+  [{}, 'This node does not report what its files are read as; update it to see more.'],
+])('says why nothing is known: %j', (given, text) => {
+  const { learned: _learned, ...file } = FILE;
+  expect(elementsOf(LearnedFormatView({ file: { ...file, ...given } })).map((element) => element.text)).toEqual([text]);
+});
