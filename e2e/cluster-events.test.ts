@@ -66,6 +66,16 @@ describe.each(['static', 'etcd'] as const)('events about members, %s', (kind) =>
       expect(back?.fields).toMatchObject({ isRestarted: true, lastSignMs: lost?.fields.lastSignMs });
       expect(back?.fields.run).not.toBe(lost?.fields.run);
     }
+    // All of them, and n3 itself, report one event.
+    await eventually(async () => {
+      const { stdout } = await n2.cli('events', '-S', '5m', '-o', 'json');
+      const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as NodeEvent]));
+      const ends = events.filter(({ kind }) => kind === 'member-lost' || kind === 'killed');
+      expect(ends).toMatchObject([{ kind: 'member-lost', fields: { member: 'n3', reported: 'killed' } }]);
+      expect(ends[0]?.fields.seenBy).toEqual(expect.arrayContaining(['n1', 'n2']));
+      expectLoss(ends[0], { fromMs, toMs });
+      expect(events.filter(({ kind, fields }) => kind === 'member-back' && fields.member === 'n3')).toHaveLength(1);
+    });
     // The others never doubted each other.
     expect([await kindsOf(n1, 'n2'), await kindsOf(n2, 'n1')]).toEqual([[], []]);
   });

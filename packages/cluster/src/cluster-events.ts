@@ -17,6 +17,7 @@ import type { ByteStream, FollowItem, FollowQuery, LogEntry, SearchEnd, SearchQu
 import { isBatch, type RecordBatch } from '@porthole/records';
 import { DelegatedNode } from './contract-only/delegated-node.ts';
 import type { Peers, RegisteredPeer } from './fan-out/peers.ts';
+import { joinEvents, joinFollow } from './joined-events.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import type { ClusterDeps } from './records/search/cluster-deps.ts';
 import { searchCluster } from './records/search/cluster-search.ts';
@@ -85,14 +86,19 @@ function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
   return { ...deps, peers: eventPeers, directory: known };
 }
 
-/** The events of all members, merged by time. Members that left or failed are reported: theirs are not known. */
+/**
+ * The events of all members, merged by time; what several report is one event. Members that left or failed are reported:
+ * theirs are not known.
+ */
 export async function* clusterEvents(
   deps: ClusterDeps,
   request: SearchQuery & MemberSelection,
   options?: SearchOptions,
 ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
   const departed = deps.directory.departed().filter(({ member }) => isSelected(member, request));
-  for await (const item of searchCluster(eventDeps(deps), request, options)) {
+  const known = eventDeps(deps);
+  const search = (asked: SearchQuery & MemberSelection, how?: SearchOptions) => searchCluster(known, asked, how);
+  for await (const item of joinEvents(search, request, options)) {
     if (isBatch(item)) yield item;
     else {
       const reports = departed.map((snapshot) => ({ ...departedReport(snapshot, 0), isPartial: true as const }));
@@ -101,12 +107,16 @@ export async function* clusterEvents(
   }
 }
 
-export function followClusterEvents(
+export async function* followClusterEvents(
   deps: ClusterDeps,
   request: FollowQuery & MemberSelection,
-  options?: FollowOptions,
+  options: FollowOptions = {},
 ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
-  return followCluster(eventDeps(deps), request, options);
+  const join = joinFollow();
+  for await (const items of followCluster(eventDeps(deps), request, options)) {
+    const joined = join(items);
+    yield options.positions ? joined : joined.filter(({ type }) => type !== 'position');
+  }
 }
 
 /** The history of the configuration of each member that responds. */

@@ -96,8 +96,8 @@ export class FakeNode implements NodeState {
   logDigest = refused;
   logFields = refused;
   logTop = refused;
-  events = refuse;
-  followEvents = refuse;
+  events: NodeState['events'] = refuse;
+  followEvents: NodeState['followEvents'] = refuse;
   configHistory = refused;
   configVersion = refused;
 }

@@ -79,7 +79,7 @@ export class NodeEvents {
         timeMs: Math.min(killed.aliveMs, startedMs),
         message: `the node ended without stopping: ${why}`,
         cause: `killed ${killed.startedMs} ${killed.pid}`,
-        fields: { pid: killed.pid, startedMs: killed.startedMs, uncertaintyMs: ALIVE_EVERY_MS, isReboot },
+        fields: { pid: killed.pid, run: killed.startedMs, uncertaintyMs: ALIVE_EVERY_MS, isReboot },
       });
     }
     const before = this.#lastValue('version');
@@ -112,7 +112,7 @@ export class NodeEvents {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    this.#deps.log.write({ kind: 'stopped', message: 'the node stopped' });
+    this.#deps.log.write({ kind: 'stopped', message: 'the node stopped', fields: { run: this.#deps.startedMs } });
     await this.#deps.log.close();
     await this.#deps.mark.end();
   }
