@@ -159,6 +159,8 @@ export class IncidentMaker {
   /** Adds what is usual and returns the whole. */
   finish(name: string, seed: number, truth: Truth): Incident {
     for (const node of this.nodes) this.#addUsual(node);
+    // Not every node watches its logs.
+    if (this.words.random() < 0.4) for (const node of this.nodes) node.watchErrors(this.pastMs);
     const { fromMs, toMs } = this;
     return { name, seed, fromMs, toMs, nodes: this.nodes.map((node) => node.finish()), truth };
   }

@@ -4,6 +4,13 @@ import type { Level } from '@porthole/logs';
 import type { GeneratedConfig, GeneratedNode } from './incident.ts';
 import { fill, type Words } from './words.ts';
 
+/** A pattern is new only if so much of the past is known. */
+const LEARN_MS = 600_000;
+
+/** Errors within a minute that are a burst, and for how long there is no second one. */
+const BURST_ERRORS = 8;
+const BURST_PAUSE_MS = 1_800_000;
+
 export type LogFormat = 'zap' | 'json' | 'plain' | 'logback';
 
 export type SettingValues = Readonly<Record<string, SettingJson>>;
@@ -21,6 +28,8 @@ interface Line {
   timeMs: number;
   level: Level;
   source: string;
+  /** The text it was made of. */
+  pattern: string;
   message: string;
   fields: Readonly<Record<string, string>>;
   trace: readonly string[];
@@ -35,12 +44,12 @@ export interface LineText {
   trace?: readonly string[];
 }
 
-/** What one node writes: lines in any order, and events in the order in which it writes them. */
+/** What one node writes, in any order. */
 export class NodeScript {
   readonly id: string;
   readonly #options: NodeScriptOptions;
   readonly #lines: Line[] = [];
-  readonly #events: string[] = [];
+  readonly #events: { timeMs: number; text: string }[] = [];
   readonly #configs: GeneratedConfig[] = [];
   readonly #down: { fromMs: number; toMs: number }[] = [];
   readonly #steps: { atMs: number; byMs: number }[] = [];
@@ -73,7 +82,7 @@ export class NodeScript {
   line(timeMs: number, { level, source, text, trace = [] }: LineText, known: Readonly<Record<string, string>> = {}) {
     const [message = '', fields = ''] = fill(text, this.words, known).split(' | ');
     const pairs = fields === '' ? [] : fields.split(/ (?=\w+=)/).map((pair) => splitPair(pair));
-    this.#lines.push({ timeMs, level, source, message, fields: Object.fromEntries(pairs), trace });
+    this.#lines.push({ timeMs, level, source, pattern: text, message, fields: Object.fromEntries(pairs), trace });
   }
 
   /** How much of the usual traffic there is at this time; 0 while the node is down. */
@@ -102,7 +111,8 @@ export class NodeScript {
 
   event(timeMs: number, kind: EventKind, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date(this.#clock(timeMs)).toISOString();
-    this.#events.push(JSON.stringify({ time, level: EVENT_LEVELS[kind], message, kind, ...fields }));
+    const text = JSON.stringify({ time, level: EVENT_LEVELS[kind], message, kind, ...fields });
+    this.#events.push({ timeMs, text: `${text}\n` });
   }
 
   /** The file of the service was edited while it ran; a node compares every five seconds. */
@@ -178,6 +188,36 @@ export class NodeScript {
     this.#rotations.push(timeMs);
   }
 
+  /** Adds the events of a node that watches its logs, about the errors written since then. */
+  watchErrors(sinceMs: number): void {
+    const { logName: log } = this.#options;
+    const errors = this.#lines.filter(({ level, timeMs }) => level === 'ERROR' && !this.isDownAt(timeMs));
+    errors.sort((a, b) => a.timeMs - b.timeMs);
+    const known = new Set<string>();
+    let burstMs = 0;
+    for (const [index, { timeMs, source, pattern, message }] of errors.entries()) {
+      const isNew = !known.has(pattern);
+      known.add(pattern);
+      if (timeMs < sinceMs + LEARN_MS) continue;
+      const record = { cursor: this.words.hex(24), file: log, timeMs: this.#clock(timeMs), message };
+      const since = new Date(sinceMs).toISOString().slice(0, 16).replace('T', ' ');
+      if (isNew)
+        this.event(timeMs, 'new-pattern', `a new error in ${log}, not seen since ${since} UTC: ${message}`, {
+          ...{ log, pattern: { level: 'ERROR', source }, count: 1, knownSinceMs: sinceMs, record },
+          cause: `pattern ERROR ${source}`,
+        });
+      const count = errors.slice(index).findIndex((later) => later.timeMs > timeMs + 60_000);
+      if (count < BURST_ERRORS || timeMs < burstMs) continue;
+      burstMs = timeMs + BURST_PAUSE_MS;
+      const usual = { usualPerMinute: 0.4, mostPerMinute: 3, knownMinutes: Math.floor((timeMs - sinceMs) / 60_000) };
+      const text = `${count} errors in ${log} within a minute, usually 0.4, at most 3: ${message}`;
+      this.event(timeMs, 'log-burst', text, {
+        ...{ log, errors: count, ...usual, record },
+        cause: `burst ${log} ${record.cursor}`,
+      });
+    }
+  }
+
   finish(): GeneratedNode {
     const { id, format, logName } = this.#options;
     const kept = this.#lines.filter(({ timeMs }) => !this.isDownAt(timeMs)).sort((a, b) => a.timeMs - b.timeMs);
@@ -192,7 +232,8 @@ export class NodeScript {
       fromMs = toMs;
     }
     const isDown = this.#down.some(({ toMs }) => toMs === Number.POSITIVE_INFINITY);
-    return { id, logs, events: this.#events.map((line) => `${line}\n`).join(''), configs: this.#configs, isDown };
+    const events = this.#events.sort((a, b) => a.timeMs - b.timeMs).map(({ text }) => text);
+    return { id, logs, events: events.join(''), configs: this.#configs, isDown };
   }
 
   #clock(timeMs: number): number {

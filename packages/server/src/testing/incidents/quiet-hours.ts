@@ -43,7 +43,8 @@ function rotation(make: IncidentMaker): Truth {
   for (const node of nodes) {
     const timeMs = make.at(2, 50);
     node.rotate(timeMs);
-    node.event(timeMs, 'log-rotated', 'broker.log was rotated', { log: 'broker.log' });
+    const message = 'broker.log was rotated: what it was until then is broker.log.1';
+    node.event(timeMs, 'log-rotated', message, { log: 'broker.log', rotatedTo: 'broker.log.1' });
   }
   nodes[0]?.rotate(make.at(-20, 0));
   return QUIET;
@@ -52,10 +53,9 @@ function rotation(make: IncidentMaker): Truth {
 /** Once an hour a report is made, with many lines and some warnings; the hour before had one too. */
 function hourlyReport(make: IncidentMaker): Truth {
   const nodes = make.cluster('orders', make.words.int(2, 3));
-  const startMs = make.at(20, 30);
+  const startMs = make.at(35, 50);
   for (const node of nodes)
     for (const timeMs of [startMs, startMs - 3_600_000]) {
-      if (timeMs < make.pastMs) continue;
       node.line(timeMs, { level: 'INFO', source: 'c.e.orders.jobs.HourlyReport', text: 'Report started' });
       make.repeat(node, [timeMs, timeMs + 70_000], 70, {
         level: 'INFO',
