@@ -1,9 +1,10 @@
 import { decodeRecord } from '../decode-record.ts';
 import type { FormatOptions, RecordFields } from '../format.ts';
+import { findLevelWord } from '../heads/level-words.ts';
 import { LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { type ShapedFormat, trimLineEnd } from './define-format.ts';
-import { SPACE, TAB } from './tokens/byte-scan.ts';
+import { SPACE, skipLetters, TAB } from './tokens/byte-scan.ts';
 
 /** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
@@ -37,9 +38,14 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
       if (time === undefined || bytes[time.end] !== TAB) return false;
       // Other programs have their level in a further column.
       const next = bytes.indexOf(TAB, time.end + 1);
-      return rankBehind(bytes, time.end, lineEnd) > 0 || next < 0 || rankBehind(bytes, next, lineEnd) === 0;
+      return rankBehind(bytes, time.end, lineEnd) > 0 || next < 0 || !isLevelBehind(bytes, next, lineEnd);
     },
   };
+}
+
+function isLevelBehind(bytes: Buffer, tab: number, lineEnd: number): boolean {
+  const to = skipLetters(bytes, tab + 1, lineEnd);
+  return bytes[to] === TAB && findLevelWord(bytes, tab + 1, to) !== undefined;
 }
 
 /** The level is the column after the time: up to the next tab, no further. */

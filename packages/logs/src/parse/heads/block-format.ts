@@ -11,6 +11,7 @@ export const BLOCK_NAMES = [
   'log4j-xml',
   'log4j2-xml',
   'jul-xml',
+  'enterprise-library',
   'ossec-alerts',
   'snort-full',
 ] as const;
@@ -40,6 +41,12 @@ const KINDS: Readonly<Record<BlockName, BlockKind>> = {
   'log4j-xml': { lead: '<log4j:event ', time: 'timestamp="', level: 'level="', message: CDATA },
   'log4j2-xml': { lead: '<Event ', time: 'timeMillis="', level: 'level="', message: ['<Message>', '</Message>'] },
   'jul-xml': { lead: '<record>', time: '<millis>', level: '<level>', message: ['<message>', '</message>'] },
+  'enterprise-library': {
+    lead: 'Timestamp: ',
+    time: 'Timestamp: ',
+    level: '\nSeverity: ',
+    message: ['\nMessage: ', '\n'],
+  },
   'ossec-alerts': { lead: '** Alert ', time: '' },
   'snort-full': { lead: '[**] [', time: '' },
 };
@@ -128,6 +135,6 @@ function readLevel(bytes: Buffer, at: number, end: number): number {
 
 function between(text: string, [open, close]: readonly [string, string]): string {
   const from = text.indexOf(open);
-  const to = text.indexOf(close, from);
+  const to = text.indexOf(close, from + open.length);
   return from < 0 || to < 0 ? text.trimEnd() : text.slice(from + open.length, to);
 }

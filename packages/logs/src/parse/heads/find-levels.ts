@@ -99,10 +99,11 @@ export function findLevels(
     }
     if (!isLetter(byte)) continue;
     const before = at > from ? (bytes[at - 1] ?? 0) : SPACE;
-    let wordEnd = at + 1;
-    while (wordEnd < limit && isLetter(bytes[wordEnd])) wordEnd++;
-    const isWord = at === from || LEFT[before] === 1;
-    if (isWord && wordEnd - at <= LONGEST_WORD && readCandidate(bytes, at, wordEnd, from, to, candidate)) {
+    // `LOG_ERR`, as the severities of syslog are called in C.
+    const wordAt = byte === 76 && startsWith(bytes, at, limit, LOG_PREFIX) ? at + LOG_PREFIX.length : at;
+    const wordEnd = skipLetters(bytes, wordAt, limit);
+    const isWord = (at === from || LEFT[before] === 1) && wordEnd > wordAt && wordEnd - wordAt <= LONGEST_WORD;
+    if (isWord && readCandidate(bytes, at, wordAt, wordEnd, from, to, candidate)) {
       candidate.look += side === 'before' ? BEFORE * sizeOf(candidate.look) : AFTER * sizeOf(candidate.look);
       candidate.index = index;
       if (visit(candidate)) return true;
@@ -112,6 +113,7 @@ export function findLevels(
   return false;
 }
 
+const LOG_PREFIX = 'LOG_';
 const BEFORE = 60;
 const AFTER = 62;
 
@@ -120,6 +122,7 @@ const SEPARATORS = byteTable('-|:,;])>"\'');
 
 function readCandidate(
   bytes: Buffer,
+  columnAt: number,
   start: number,
   wordEnd: number,
   from: number,
@@ -167,7 +170,7 @@ function readCandidate(
   if (right === 47 && start > from && (bytes[start - 1] === 47 || bytes[start - 1] === 46)) return false;
   if (right === COLON && bytes[end + 1] === 47 && end + 1 < to) return false;
   if (start > from && bytes[start - 1] === COMMA) end = joinLevels(bytes, end, to, candidate);
-  candidate.look = lookOf(bytes, start, end, from, to);
+  candidate.look = lookOf(bytes, columnAt, end, from, to);
   if (candidate.look === 0) return false;
   if (right === 45 && isDigit(bytes[end + 1]) && candidate.rank === 2)
     candidate.rank = (bytes[end + 1] ?? 0) >= 52 ? 1 : 2;

@@ -109,12 +109,18 @@ export function readSlot(bytes: Buffer, start: number, end: number, slot: TimeSl
   return -1;
 }
 
-/** What ends the head that a syslog daemon writes: the colon behind the tag, and the data of RFC 5424. */
-const RELAYS = new Set([58, 93, 45]);
-
-/** Whether what starts at `at` follows the head that a syslog daemon writes. */
+/**
+ * Whether what starts at `at` follows the head that a syslog daemon writes, which ends with the colon behind the tag or
+ * with the data of RFC 5424: `[a="b"] ` or ` - - `.
+ */
 export function isRelayed(bytes: Buffer, at: number): boolean {
-  return bytes[at - 1] === 32 && RELAYS.has(bytes[at - 2] ?? 0);
+  if (bytes[at - 1] !== 32) return false;
+  const last = bytes[at - 2];
+  return (
+    last === 58 ||
+    last === 93 ||
+    (last === 45 && bytes[at - 3] === 32 && !isLetter(bytes[at - 4]) && !isDigit(bytes[at - 4]))
+  );
 }
 
 /** Whether a date precedes the clock at `at`: one that does not exist, or the time would start with it. */

@@ -366,6 +366,8 @@ interface CountedLook {
   foreign: number[];
   indexes: number[];
   ranks: Set<number>;
+  /** Those that are alone. */
+  letters: Set<string>;
 }
 
 /** Learns where the lines of a slot have their levels. */
@@ -433,11 +435,19 @@ function countLooks(bytes: Buffer, looks: Map<string, CountedLook>, sides: reado
   const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const seen = new Set<string>();
   for (const [from, to, side] of sides) {
-    findLevels(bytes, from, to, side, candidate, ({ look: packed, index, rank, isAmbiguous }) => {
+    findLevels(bytes, from, to, side, candidate, ({ look: packed, index, rank, isAmbiguous, letter }) => {
       const look = unpackLook(packed);
       if (seen.has(look)) return false;
       if (rank > 0) seen.add(look);
-      const counted = looks.get(look) ?? { look, count: 0, clear: 0, foreign: [], indexes: [], ranks: new Set() };
+      const counted = looks.get(look) ?? {
+        look,
+        count: 0,
+        clear: 0,
+        foreign: [],
+        indexes: [],
+        ranks: new Set(),
+        letters: new Set(),
+      };
       looks.set(look, counted);
       if (rank < 0) {
         counted.foreign.push(index);
@@ -447,6 +457,7 @@ function countLooks(bytes: Buffer, looks: Map<string, CountedLook>, sides: reado
       if (!isAmbiguous) counted.clear++;
       counted.indexes.push(index);
       counted.ranks.add(rank);
+      if (letter) counted.letters.add(letter);
       return false;
     });
   }
@@ -477,7 +488,10 @@ function least(indexes: readonly number[]): number {
 }
 
 /** Whether words of this look are a column of levels, and not words of messages. */
-function isLevelColumn({ look, count, clear, foreign, indexes, ranks }: CountedLook, records: number): boolean {
+function isLevelColumn(
+  { look, count, clear, foreign, indexes, ranks, letters }: CountedLook,
+  records: number,
+): boolean {
   const share = count / records;
   const text = look.slice(1);
   const first = median(indexes);
@@ -489,8 +503,14 @@ function isLevelColumn({ look, count, clear, foreign, indexes, ranks }: CountedL
   if (isLetterLook && (others > count / 2 || foreign.length - others > count / 4)) return false;
   if (isMarked && foreign.length > count / 4) return false;
   if (text === ' 2 ') return share >= 0.9 && foreign.length === 0 && ranks.size > 1;
-  // A column in which all is fatal is none of levels: `1 (A)` is a kind of query.
-  if ((isLetterLook || isMarked) && clear === 0 && ranks.size === 1 && ranks.has(6) && count > 1) return false;
+  // A column without any of the usual letters is none of levels: `1 (A)` is a kind of query.
+  if (
+    (isLetterLook || isMarked) &&
+    clear === 0 &&
+    count > 1 &&
+    !'DIWEdiwe'.split('').some((usual) => letters.has(usual))
+  )
+    return false;
   if (isMarked && (text[0] === '"' || text[0] === "'")) return share >= 0.5 && first <= 3;
   // Messages have words in parentheses: `fail (error)`.
   if (text === '()') return share >= 0.5;
@@ -524,10 +544,15 @@ function median(numbers: readonly number[]): number {
 
 /** The words that precede nearly all levels of a column: further ones are words of messages. */
 function indexRange(indexes: readonly number[]): { least: number; most: number } {
-  const sorted = [...indexes].sort((one, other) => one - other);
+  const middle = median(indexes);
+  // If most are at one place, the others are not in the column.
+  const isFixed = atMode(indexes) >= indexes.length * FIXED_SHARE;
+  const sorted = indexes.filter((index) => !isFixed || index === middle).sort((one, other) => one - other);
   const usual = sorted.slice(0, Math.max(1, Math.ceil(sorted.length * 0.9)));
   return { least: Math.max(0, (sorted[0] ?? 0) - 1), most: (usual.at(-1) ?? 0) + 1 };
 }
+
+const FIXED_SHARE = 0.8;
 
 const LEVEL_LINE = /^(?:SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST|ERROR|WARN|DEBUG|TRACE|FATAL): /;
 

@@ -2,11 +2,11 @@
 const WORDS: readonly string[] = [
   '',
   'trace trac trce trc verbose verb vrb silly finest finer blather noise detail',
-  'debug dbug debu debg dbg deb fine config cfg maxdebug',
-  'info information informational infor inf notice notic noti notif ntc note log success succ statement system progress connect http',
-  'warn warning warni wrn war',
-  'error err errs eror erro errr severe fail failure failed dpanic crash supervisor',
-  'fatal critical criti crit crt cri alert aler alrt emergency emerg emer panic pnc ftl fata fat assert',
+  'debug debugging dbug debu debg dbg deb fine config cfg maxdebug',
+  'info information informational infor inf notice notic noti notif notifications ntc note log success succ statement system progress connect http',
+  'warn warning warnings warni wrn war',
+  'error errors err errs eror erro errr severe fail failure failed dpanic crash supervisor',
+  'fatal critical criti crit crt cri alert alerts aler alrt emergency emergencies emerg emer panic pnc ftl fata fat assert',
 ];
 
 /**
@@ -43,6 +43,13 @@ const AMBIGUOUS: ReadonlySet<string> = new Set(
     'http',
     'war',
     'fat',
+    'trac',
+    'errors',
+    'warnings',
+    'alerts',
+    'notifications',
+    'debugging',
+    'emergencies',
   ]),
 );
 

@@ -32,6 +32,7 @@ export const SPELLINGS = [
   'month-day-clock', // Nov 17 18:33:04
   'day-month-clock', // 17 Nov 18:33:04
   'numeric-clock', // 11/17-18:33:04
+  'month-digits', // 1117/183304
   'clock', // 18:33:04
 ] as const;
 
@@ -43,6 +44,7 @@ const YEARLESS: ReadonlySet<Spelling> = new Set<Spelling>([
   'month-day-clock',
   'day-month-clock',
   'numeric-clock',
+  'month-digits',
 ]);
 
 export function isPartialSpelling(spelling: Spelling): boolean {
@@ -99,6 +101,7 @@ const DOT = 46;
 const SLASH = 47;
 const COLON = 58;
 const AT = 64;
+const SMALL_H = 104;
 
 /**
  * Reads the time at `at`, a position where a word starts, in the longest spelling that fits. `order` says how numbers are
@@ -132,7 +135,9 @@ function readFromDigit(bytes: Buffer, at: number, end: number, time: WrittenTime
         readExponent(bytes, at, digitsEnd, end, time)
       );
     case 4:
-      return readIso(bytes, at, end, time) || readYearMonth(bytes, at, end, time);
+      return (
+        readIso(bytes, at, end, time) || readYearMonth(bytes, at, end, time) || readMonthDigits(bytes, at, end, time)
+      );
     case 6:
       return readShort(bytes, at, end, time);
     case 8:
@@ -221,6 +226,18 @@ function readYearMonth(bytes: Buffer, at: number, end: number, time: WrittenTime
   if (clockEnd < 0) return false;
   time.spelling = 'year-month';
   return isDate(time, year, month, number(bytes, dayAt, dayEnd)) && withZone(bytes, clockEnd, end, time);
+}
+
+/** `1117/183304.118`, as Chromium writes it. */
+function readMonthDigits(bytes: Buffer, at: number, end: number, time: WrittenTime): boolean {
+  if (bytes[at + 4] !== SLASH) return false;
+  const digitsEnd = skipDigits(bytes, at + 5, Math.min(end, at + 12));
+  if (digitsEnd !== at + 11) return false;
+  const clockEnd = readDigitClock(bytes, at + 5, digitsEnd, end, time);
+  if (clockEnd < 0) return false;
+  time.spelling = 'month-digits';
+  time.end = clockEnd;
+  return isDate(time, 0, number(bytes, at, at + 2), number(bytes, at + 2, at + 4));
 }
 
 /** `20261117T183304`, `20261117-18:33:04:118`, or without anything between date and clock. */
@@ -564,13 +581,15 @@ function readClock(bytes: Buffer, at: number, end: number, time: WrittenTime, st
   const hourEnd = skipDigits(bytes, at, Math.min(end, at + 2));
   const mark = bytes[hourEnd];
   if (hourEnd === at || hourEnd >= end) return -1;
-  if (mark !== COLON && !(anyMark && (mark === DOT || mark === MINUS))) return -1;
+  // OpenVAS writes 18h33.04.
+  if (mark !== COLON && !(anyMark && (mark === DOT || mark === MINUS || mark === SMALL_H))) return -1;
+  const nextMark = mark === SMALL_H ? DOT : mark;
   const minuteEnd = skipDigits(bytes, hourEnd + 1, Math.min(end, hourEnd + 3));
   if (minuteEnd - hourEnd !== 3 && !(mayBeShort && minuteEnd > hourEnd + 1)) return -1;
   let second = 0;
   let to = minuteEnd;
   let hasSeconds = false;
-  if (minuteEnd < end && bytes[minuteEnd] === mark) {
+  if (minuteEnd < end && bytes[minuteEnd] === nextMark) {
     const secondEnd = skipDigits(bytes, minuteEnd + 1, Math.min(end, minuteEnd + 3));
     if (secondEnd - minuteEnd === 3 || (mayBeShort && secondEnd > minuteEnd + 1)) {
       second = number(bytes, minuteEnd + 1, secondEnd);
@@ -606,6 +625,8 @@ function readFraction(bytes: Buffer, at: number, end: number, time: WrittenTime)
   const to = skipDigits(bytes, at + 1, end);
   if (to - at > 10 && mark !== DOT) return at;
   if (mark === COLON && (to - at < 3 || bytes[to] === COLON)) return at;
+  // Numbers between commas are columns, but for milliseconds.
+  if (mark === COMMA && bytes[to] === COMMA && to < end && to - at !== 4) return at;
   time.msOfDay += fractionMs(bytes, at + 1, to);
   return to;
 }
