@@ -122,6 +122,16 @@ describe('an invalid response', () => {
     expect(odd.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['of a node of an earlier version', '[{"name":"a.log","size":1},{"name":"b.log","size":2}]'],
+    ['that is damaged', '[{"name":"a.log","size":1,"learned":{"facts":[null],"samples":[],"unfit":[],"example":""}}]'],
+  ])('the format of one file %s is absent', async (_name, body) => {
+    const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
+    const files = await testClient({ url: odd.url }).logFiles({ file: 'a.log' });
+    expect(files).toEqual([{ name: 'a.log', size: 1 }]);
+    expect(odd.requests).toEqual(['GET /api/v1/log/files?file=a.log']);
+  });
+
   it('an endless JSON response is not collected forever', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, JSON_HEADERS);
