@@ -190,7 +190,7 @@ function shown(text: string): string {
 const CODED_FORMATS = [
   ...['contract', 'lindb-access', 'lindb-slow-sql', 'json', 'json-keys', 'json-mixed', 'otlp', 'glog', 'capnslog'],
   ...['tidb', 'log4j', 'nginx-access', 'nginx-error', 'syslog', 'syslog-5424', 'iso', 'journal-export', 'python-basic'],
-  ...['log4j-xml', 'log4j2-xml', 'jul-xml', 'enterprise-library', 'ossec-alerts', 'snort-full'],
+  ...['windows-event-xml', 'log4j-xml', 'log4j2-xml', 'jul-xml', 'enterprise-library', 'ossec-alerts', 'snort-full'],
   ...['journal-full', 'jul', 'timed-text', 'clock-text', 'text'],
 ];
 

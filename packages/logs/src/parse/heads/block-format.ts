@@ -2,12 +2,14 @@ import type { FormatOptions } from '../format.ts';
 import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
 import { isDigit, skipLetters, startsWith } from '../formats/tokens/byte-scan.ts';
 import { createTimeCompleter } from './complete-time.ts';
+import { skipLeadingMarks } from './find-times.ts';
 import { findLevelWord } from './level-words.ts';
 import { severityRank } from './message-levels.ts';
 import { createWrittenTime, readWrittenTime, spellingRank } from './time-spellings.ts';
 
 export const BLOCK_NAMES = [
   'journal-export',
+  'windows-event-xml',
   'log4j-xml',
   'log4j2-xml',
   'jul-xml',
@@ -28,8 +30,9 @@ interface BlockKind {
   lead: string;
   /** What precedes the time; nothing if it starts the first line that starts with one. */
   time: string;
-  /** What precedes the level, a word or a severity of syslog. */
+  /** What precedes the level, a word or a number, which is a severity of syslog unless there are ranks for it. */
   level?: string;
+  ranks?: readonly number[];
   /** What the message is between, if it is not all lines below the first. */
   message?: readonly [open: string, close: string];
 }
@@ -38,6 +41,13 @@ const CDATA = ['<![CDATA[', ']]>'] as const;
 
 const KINDS: Readonly<Record<BlockName, BlockKind>> = {
   'journal-export': { lead: '__CURSOR=', time: '__REALTIME_TIMESTAMP=', level: 'PRIORITY=' },
+  'windows-event-xml': {
+    lead: '<Event xmlns=',
+    time: 'SystemTime=',
+    level: '<Level>',
+    ranks: [3, 6, 5, 4, 3, 1],
+    message: ['<EventData>', '</EventData>'],
+  },
   'log4j-xml': { lead: '<log4j:event ', time: 'timestamp="', level: 'level="', message: CDATA },
   'log4j2-xml': { lead: '<Event ', time: 'timeMillis="', level: 'level="', message: ['<Message>', '</Message>'] },
   'jul-xml': { lead: '<record>', time: '<millis>', level: '<level>', message: ['<message>', '</message>'] },
@@ -76,7 +86,7 @@ export function detectBlocks(bytes: Buffer, options: FormatOptions): ShapedForma
 }
 
 export function createBlockFormat(name: BlockName, options: FormatOptions): ShapedFormat {
-  const { lead, time: timeKey, level, message } = KINDS[name];
+  const { lead, time: timeKey, level, ranks, message } = KINDS[name];
   const complete = createTimeCompleter(options, 'mdy');
   const time = createWrittenTime();
   const found = { timeMs: Number.NaN, rank: 0 };
@@ -87,9 +97,10 @@ export function createBlockFormat(name: BlockName, options: FormatOptions): Shap
     const nextAt = block.indexOf(next, start);
     const end = nextAt < 0 ? limit : nextAt;
     const timeAt = timeKey === '' ? findDatedLine(block, start, end) : valueAt(block, start, end, timeKey);
-    found.timeMs = timeAt >= 0 && readWrittenTime(block, timeAt, end, time) ? complete(time) : Number.NaN;
+    const textAt = timeAt < 0 ? end : skipLeadingMarks(block, timeAt, end);
+    found.timeMs = readWrittenTime(block, textAt, end, time) ? complete(time) : Number.NaN;
     const levelAt = level === undefined ? -1 : valueAt(block, start, end, level);
-    found.rank = levelAt < 0 ? 0 : readLevel(block, levelAt, end);
+    found.rank = levelAt < 0 ? 0 : readLevel(block, levelAt, end, ranks);
   };
   /** The position of the first line that starts with a date. */
   const findDatedLine = (bytes: Buffer, start: number, end: number): number => {
@@ -128,8 +139,9 @@ function valueAt(bytes: Buffer, start: number, end: number, key: string): number
   return at < 0 || at >= end ? -1 : at + key.length;
 }
 
-function readLevel(bytes: Buffer, at: number, end: number): number {
-  if (isDigit(bytes[at])) return severityRank((bytes[at] ?? 0) - 48);
+function readLevel(bytes: Buffer, at: number, end: number, ranks: readonly number[] | undefined): number {
+  const digit = (bytes[at] ?? 0) - 48;
+  if (isDigit(bytes[at])) return ranks ? (ranks[digit] ?? 0) : severityRank(digit);
   return findLevelWord(bytes, at, skipLetters(bytes, at, end))?.rank ?? 0;
 }
 

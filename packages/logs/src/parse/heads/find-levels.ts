@@ -103,7 +103,9 @@ export function findLevels(
     const wordAt = byte === 76 && startsWith(bytes, at, limit, LOG_PREFIX) ? at + LOG_PREFIX.length : at;
     const wordEnd = skipLetters(bytes, wordAt, limit);
     const isWord = (at === from || LEFT[before] === 1) && wordEnd > wordAt && wordEnd - wordAt <= LONGEST_WORD;
-    if (isWord && readCandidate(bytes, at, wordAt, wordEnd, from, to, candidate)) {
+    // `AUTH-ERROR:` behind the time is no level, and neither is `"-ERR `.
+    const isPart = before === 45 && side === 'after' && at - 2 >= from && JOINED[bytes[at - 2] ?? 0] === 1;
+    if (isWord && !isPart && readCandidate(bytes, at, wordAt, wordEnd, from, to, candidate)) {
       candidate.look += side === 'before' ? BEFORE * sizeOf(candidate.look) : AFTER * sizeOf(candidate.look);
       candidate.index = index;
       if (visit(candidate)) return true;
@@ -112,6 +114,9 @@ export function findLevels(
   }
   return false;
 }
+
+/** What joins a word with the one behind a dash. */
+const JOINED = byteTable('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"');
 
 const LOG_PREFIX = 'LOG_';
 const BEFORE = 60;
@@ -224,6 +229,9 @@ function lookOf(bytes: Buffer, start: number, end: number, from: number, to: num
     if (right < to && bytes[right] === CLOSING[open] && !isDigit(outer) && !isLetter(outer))
       return outer === 61 || (outer === COLON && open === 34) ? 0 : open * 128 + (CLOSING[open] ?? 0);
   }
+  // The first word of a request: `"TRACE / HTTP/1.1"`.
+  if (near === 34 && bytes[end] === SPACE && end < to) return 0;
+  if (near === COLON && bytes[end] === 93 && end < to && isInModule(bytes, start - 2, from)) return MODULE;
   const after = blank(end < to ? (bytes[end] ?? SPACE) : SPACE);
   // `=INFO REPORT====` of Erlang; `state=error` is no level.
   if (near === 61) return start === from + 1 ? 61 * 128 + after : 0;
@@ -233,6 +241,15 @@ function lookOf(bytes: Buffer, start: number, end: number, from: number, to: num
   const isSmallAlone = isLetterAlone && start > from && !isCapital(bytes[start]);
   const style = isSmallAlone ? 50 : isLetterAlone ? 49 : isCapital(bytes[start]) ? 65 : 97;
   return (blank(near) * 128 + style) * 128 + after;
+}
+
+/** `[core:error]` of Apache is in the same column as `[error]`. */
+const MODULE = packLook('[]');
+
+function isInModule(bytes: Buffer, end: number, from: number): boolean {
+  let at = end;
+  while (at > from && (isLetter(bytes[at]) || isDigit(bytes[at]) || bytes[at] === 95)) at--;
+  return at >= from && bytes[at] === OPEN_BRACKET;
 }
 
 /** By what a mark in front of the look is multiplied. */

@@ -116,11 +116,7 @@ export function readSlot(bytes: Buffer, start: number, end: number, slot: TimeSl
 export function isRelayed(bytes: Buffer, at: number): boolean {
   if (bytes[at - 1] !== 32) return false;
   const last = bytes[at - 2];
-  return (
-    last === 58 ||
-    last === 93 ||
-    (last === 45 && bytes[at - 3] === 32 && !isLetter(bytes[at - 4]) && !isDigit(bytes[at - 4]))
-  );
+  return last === 58 || last === 93 || (last === 45 && bytes[at - 4] === 45);
 }
 
 /** Whether a date precedes the clock at `at`: one that does not exist, or the time would start with it. */

@@ -46,7 +46,8 @@ export function learnJsonPaths(texts: readonly string[], options: FormatOptions)
       const key = path.at(-1) ?? '';
       const id = path.join('\0');
       const named = path.slice(-2).join('.');
-      if (TIME_KEY.test(named) && !OTHER_TIME_KEY.test(key) && !Number.isNaN(readTime(value))) {
+      const isTimeKey = (TIME_KEY.test(named) && !OTHER_TIME_KEY.test(key)) || isAuditId(value);
+      if (isTimeKey && !Number.isNaN(readTime(value))) {
         const counted = times.get(id) ?? { path, count: 0 };
         counted.count++;
         times.set(id, counted);
@@ -69,13 +70,18 @@ export function learnJsonPaths(texts: readonly string[], options: FormatOptions)
         other.count - one.count,
     )[0];
   const level = [...levels.values()]
-    .filter(({ numbers, path }) => numbers.length === 0 || scaleOf(numbers, path) !== undefined)
+    .filter(({ numbers, path }) => numbers.length === 0 || (path.length <= 2 && scaleOf(numbers, path) !== undefined))
     .sort((one, other) => other.count - one.count || one.path.length - other.path.length)[0];
   const scale = level && scaleOf(level.numbers, level.path);
   return {
     ...(time && { time: time.path }),
     ...(level && level.count >= objects * 0.2 && { level: level.path, ...(scale && { scale }) }),
   };
+}
+
+/** The kernel's audit numbers what belongs together with its time: `1794940384.118:33152`. */
+function isAuditId(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{10}\.\d{3}:\d+$/.test(value);
 }
 
 /** `level`, or the name in a level that is an object. */
@@ -89,6 +95,8 @@ function scaleOf(numbers: readonly number[], path: readonly string[]): LevelScal
   if (numbers.every((value) => value % 10 === 0 && value >= 10 && value <= 60)) return 'tens';
   const key = path.at(-1) ?? '';
   if (/severity_?number/i.test(key)) return 'otel';
+  // Of what is reported, not of the report: Suricata's alerts have 1 to 4.
+  if (path.at(-2) === 'alert') return undefined;
   if (/priority|prio|severity|sev|syslog/i.test(key) && numbers.every((value) => value >= 0 && value <= 7))
     return 'syslog';
   return undefined;

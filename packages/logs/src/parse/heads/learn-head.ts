@@ -89,7 +89,8 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
     const textAt = skipLeadingMarks(bytes, from, end);
     findTimes(bytes, from, end, time, (at) => {
       const timeMs = complete(time);
-      if (Number.isNaN(timeMs)) return false;
+      // Numbers are times only if these are in the past.
+      if (Number.isNaN(timeMs) || (time.spelling === 'epoch' && timeMs > options.writtenMs + 2 * DAY_MS)) return false;
       const place = at <= textAt ? 'start' : 'behind';
       times.push({
         spelling: time.spelling,
@@ -192,7 +193,7 @@ function isWorthAdding(
   { spelling, place, before }: TimeSlot,
   fitting: readonly SampleLine[],
   all: number,
-  [first]: readonly TimeSlot[],
+  slots: readonly TimeSlot[],
 ): boolean {
   const plain = fitting.filter(({ isIndented }) => !isIndented).length;
   const rank = spellingRank(spelling);
@@ -207,7 +208,7 @@ function isWorthAdding(
         (rank === 1 ? plain >= 2 : plain >= Math.max(2, all * FURTHER_SHARE)))
     );
   // The same time elsewhere, behind one word or in brackets, is another kind of record of the same program.
-  const isSame = rank === 2 && first?.spelling === spelling;
+  const isSame = rank === 2 && slots.some((slot) => slot.spelling === spelling);
   if (isSame && (before === OPEN_BRACKET || fitting.every(({ times }) => (times[0]?.words ?? 0) <= 1)))
     return plain > 0;
   return rank === 2 && plain >= Math.max(3, all * FURTHER_SHARE);
@@ -242,9 +243,12 @@ function pickSlot(sample: readonly SampleLine[], isFirst: boolean): TimeSlot | u
   }
   const most = Math.max(0, ...[...counts.values()].map(({ count }) => count));
   const good = [...counts.values()].filter(({ count }) => count >= most * NEARLY_AS_MANY);
-  const mostDistinct = Math.max(0, ...good.map(({ distinct }) => distinct.size));
   const isOdd = ({ distinct, count, slot }: Counted) =>
-    slot.place === 'behind' && count >= MANY_LINES && distinct.size * RARELY_DIFFERENT <= mostDistinct;
+    slot.place === 'behind' &&
+    count >= MANY_LINES &&
+    good.some(
+      (other) => other.slot.spelling === slot.spelling && distinct.size * RARELY_DIFFERENT <= other.distinct.size,
+    );
   good.sort(
     (one, other) =>
       Number(isOdd(one)) - Number(isOdd(other)) ||
@@ -264,8 +268,11 @@ function pickSlot(sample: readonly SampleLine[], isFirst: boolean): TimeSlot | u
  * `tag: ` even counts if that has a full date, too.
  */
 function preferEnvelope(best: Counted, good: readonly Counted[], sample: readonly SampleLine[]): Counted {
+  // A number within a line may be anything.
+  const isNumber = best.slot.spelling === 'epoch';
   const outer = good.find(
-    ({ slot }) => slot.place === 'start' && slot !== best.slot && spellingRank(slot.spelling) === 1,
+    ({ slot: { place, spelling } }) =>
+      place === 'start' && (spellingRank(spelling) === 1 || (isNumber && spelling === 'clock')),
   );
   if (outer && best.slot.place === 'behind' && !areNear(best.slot, outer.slot, sample)) return outer;
   if (best.slot.place === 'start' && spellingRank(best.slot.spelling) === 2) {
@@ -415,7 +422,7 @@ function learnLevels(
   let other: HeadSlot['other'] = '';
   if (marks >= records * 0.9 && marks > 0 && (slot.place === 'behind' || markRanks.size > 1)) other = 'mark';
   else if (facilities > records * FURTHER_SHARE) other = 'facility';
-  else if (!isLevelled && statuses >= records / 2 && statuses > 0) other = 'status';
+  else if (!isLevelled && statuses > 0 && statuses >= records / (levels.length === 0 ? 4 : 2)) other = 'status';
   else if (!isLevelled && below >= records / 2 && below > 0) other = 'below';
   const isElsewhere = other === 'status' || other === 'below' || other === 'mark';
   return { ...slot, levels: isElsewhere ? [] : levels, other, postgres: reports >= records / 2 && reports > 0 };
@@ -506,6 +513,7 @@ function isLevelColumn(
   // A column without any of the usual letters is none of levels: `1 (A)` is a kind of query.
   if (
     (isLetterLook || isMarked) &&
+    letters.size > 0 &&
     clear === 0 &&
     count > 1 &&
     !'DIWEdiwe'.split('').some((usual) => letters.has(usual))
@@ -521,8 +529,9 @@ function isLevelColumn(
   const isCapitals = text.slice(1, -1) === 'A';
   if (clear === 0) return false;
   if (isCapitals) return share >= 0.2 || (first <= 1 && share >= 0.05) || (after === ':' && first <= 3);
-  // If all of them are errors they are words of the same message.
-  if (ranks.size === 1 && Math.max(...ranks) > 3 && count > 3 && after === ' ') return false;
+  // If all of them are errors they are words of the same message, but for those right behind the time.
+  const isSame = ranks.size === 1 && Math.max(...ranks) > 3 && (count > 3 || first > 0) && after === ' ';
+  if (isSame && !(share === 1 && (first === 0 || (first === 1 && near === ',')))) return false;
   if (share >= 0.5 && atMode(indexes) >= records / 2 && (count >= 3 || first === 0)) return true;
   // `Error: ` and `error: ` behind the time.
   return least(indexes) === 0 && isSpoken(text) && (near === ' ' || near === ':');

@@ -19,11 +19,12 @@ const COMMA = 44;
 const DASH = 45;
 const DOT = 46;
 const SLASH = 47;
+const LESS = 60;
 const EQUALS = 61;
 
 /**
  * The rank of a severity that is a number: `%FACILITY-3-NAME:` and `%%01IFNET/4/LINK` of network devices, `pri=6` of
- * firewalls, `type="2"` of Windows' configuration manager; 0 if there is none.
+ * firewalls, `type="2"` of Windows' configuration manager, `<4.6>` of BSD; 0 if there is none.
  */
 export function findFacilitySeverity(bytes: Buffer, start: number, end: number): number {
   const limit = Math.min(end, start + SEARCHED_BYTES);
@@ -34,6 +35,8 @@ export function findFacilitySeverity(bytes: Buffer, start: number, end: number):
       if (rank > 0) return rank;
       continue;
     }
+    if (byte === LESS && bytes[at + 2] === DOT && bytes[at + 4] === 62 && isSeverityDigit(bytes[at + 3]))
+      return severityRank((bytes[at + 3] ?? 48) - 48);
     const isStart = byte === PERCENT || (byte >= 65 && byte <= 90 && bytes[at - 1] === SPACE);
     if (!isStart) continue;
     const mark = byte === PERCENT && bytes[at + 1] !== PERCENT ? DASH : SLASH;
@@ -76,7 +79,9 @@ function isNameByte(byte: number): boolean {
   return isDigit(byte) || (byte >= 65 && byte <= 90) || byte === DASH || byte === 95 || (byte >= 97 && byte <= 122);
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'OPTIONS', 'PATCH', 'CONNECT', 'PROPFIND', 'TRACE'];
+const METHODS = 'GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PROPFIND PROPPATCH REPORT MKCOL COPY MOVE LOCK'
+  .concat(' UNLOCK SEARCH PURGE')
+  .split(' ');
 const METHOD_STARTS = new Uint8Array(256);
 for (const method of METHODS) METHOD_STARTS[method.charCodeAt(0)] = 1;
 
@@ -112,8 +117,8 @@ export function findStatusRank(bytes: Buffer, start: number, end: number): numbe
     }
     if (METHOD_STARTS[byte] !== 1 || !isMethodAt(bytes, at, limit, start)) continue;
     if (before > 0) return statusRank(before);
-    if (bytes[at - 1] === 34) return toRank(readStatus(bytes, at - 1, limit));
-    return toRank(statusBehind(bytes, at, limit));
+    const status = bytes[at - 1] === 34 ? readStatus(bytes, at - 1, limit) : statusBehind(bytes, at, limit);
+    return toRank(status || statusInFront(bytes, at, start));
   }
   return 0;
 }
@@ -169,6 +174,22 @@ function isBehindTimers(bytes: Buffer, at: number, start: number): boolean {
 
 /** Until a load balancer sent the request on, until there was an answer, and until that was sent on. */
 const AMAZON_TIMERS = 3;
+
+/** The first of the statuses and dashes in front of a method, as Nginx Proxy Manager writes them: `- 404 404 - GET`. */
+function statusInFront(bytes: Buffer, methodAt: number, start: number): number {
+  let status = 0;
+  let end = methodAt - 1;
+  while (end > start && bytes[end] === SPACE) {
+    let at = end;
+    while (at > start && bytes[at - 1] !== SPACE) at--;
+    const isDash = end - at === 1 && bytes[at] === DASH;
+    const found = statusAt(bytes, at, end);
+    if (!isDash && found === 0) break;
+    status = found || status;
+    end = at - 1;
+  }
+  return status;
+}
 
 /** The first status behind the path of a request that is not quoted. */
 function statusBehind(bytes: Buffer, methodAt: number, end: number): number {

@@ -338,7 +338,7 @@ function readMonthFirst(bytes: Buffer, at: number, end: number, time: WrittenTim
   let month = readMonthName(bytes, monthAt, end);
   if (month === 0) {
     monthAt = skipWeekday(bytes, at, end);
-    if (monthAt < 0) return false;
+    if (monthAt < 0) return readBehindZone(bytes, at, end, time);
     if (isDigit(bytes[monthAt])) return readBehindWeekday(bytes, monthAt, end, time);
     month = readMonthName(bytes, monthAt, end);
     if (month === 0) return false;
@@ -355,12 +355,15 @@ function readMonthFirst(bytes: Buffer, at: number, end: number, time: WrittenTim
     next++;
   if (next === dayEnd) return false;
   const yearEnd = skipDigits(bytes, next, Math.min(end, next + 5));
-  if (yearEnd - next === 4) {
+  const yearDigits = yearEnd - next;
+  // `Nov-17-26 18:33:04`
+  if (yearDigits === 4 || (yearDigits === 2 && bytes[next - 1] === MINUS && bytes[yearEnd] === SPACE)) {
     const clockAt = skipGap(bytes, yearEnd, end);
     const clockEnd = clockAt < 0 ? -1 : readClock(bytes, clockAt, end, time, PLAIN_CLOCK);
     if (clockEnd < 0) return false;
     time.spelling = 'month-day';
-    return isDate(time, number(bytes, next, yearEnd), month, day) && withZone(bytes, clockEnd, end, time);
+    const year = number(bytes, next, yearEnd) + (yearDigits === 2 ? 2000 : 0);
+    return isDate(time, year, month, day) && withZone(bytes, clockEnd, end, time);
   }
   const clockEnd = readClock(bytes, next, end, time, SECONDS_CLOCK);
   if (clockEnd < 0) return false;
@@ -379,6 +382,16 @@ function readMonthFirst(bytes: Buffer, at: number, end: number, time: WrittenTim
   }
   time.spelling = 'month-day-clock';
   return isDate(time, 0, month, day);
+}
+
+/** `PST Nov 17 18:33:04`, as Monit writes it. */
+function readBehindZone(bytes: Buffer, at: number, end: number, time: WrittenTime): boolean {
+  const nameEnd = skipLetters(bytes, at, Math.min(end, at + 5));
+  if (nameEnd - at < 3 || bytes[nameEnd] !== SPACE || readMonthName(bytes, nameEnd + 1, end) === 0) return false;
+  const offset = zoneNameOffset(bytes, at, nameEnd);
+  if (offset === undefined || !readMonthFirst(bytes, nameEnd + 1, end, time)) return false;
+  time.offsetMs = offset;
+  return true;
 }
 
 /** `Tue, 17 Nov 2026 18:33:04 +0100`, `Tue 2026-11-17 18:33:04`. */
