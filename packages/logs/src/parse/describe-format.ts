@@ -48,11 +48,13 @@ const SPELLINGS: Readonly<Record<Spelling, string>> = {
   'month-day': 'name of the month, day, year and clock',
   'year-month': 'year, name of the month, day and clock',
   epoch: 'time since 1970 as a number',
+  hexadecimal: 'time since 1970 as a hexadecimal number',
   tai64n: 'TAI64N label',
   glog: 'month, day and clock behind the letter of the level',
   'month-day-clock': 'name of the month, day and clock',
   'day-month-clock': 'day, name of the month and clock',
   'numeric-clock': 'month and day in numbers, and clock',
+  'month-digits': 'month, day and clock in digits',
   clock: 'clock alone',
 };
 
