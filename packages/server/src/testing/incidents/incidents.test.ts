@@ -45,7 +45,6 @@ describe('generateIncident', () => {
   it.each([...INCIDENT_NAMES, ...QUIET_NAMES])('%s is read by the engine as it was written', async (name) => {
     const incident = generateIncident(name, 1);
     const { fromMs, toMs, nodes, truth } = incident;
-    expect(generateIncident(name, 1)).toEqual(incident);
     const opened = await openIncident(incident);
     onTestFinished(() => opened.close());
     const read: ReadNode[] = [];
@@ -78,7 +77,9 @@ describe('generateIncident', () => {
   });
 });
 
-it('another seed makes another incident', () => {
+it('the same seed makes the same incident, another one another', () => {
+  for (const name of ['slow-shard', 'restart-loop', 'night'])
+    expect(generateIncident(name, 1)).toEqual(generateIncident(name, 1));
   expect(generateIncident('night', 1)).not.toEqual(generateIncident('night', 2));
 });
 
