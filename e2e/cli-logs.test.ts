@@ -273,7 +273,7 @@ describe('porthole logs formats', () => {
     expect(await logs(cwd, 'formats', './empty.log')).toEqual({
       code: 0,
       stderr: '',
-      stdout: 'empty.log\n  The file is empty: its format is learned from its first lines.\n',
+      stdout: 'empty.log\n  Format  empty: the format is learned from the first lines\n',
     });
     expect(await logs(cwd, 'formats', './none.log')).toMatchObject({ code: 2, stdout: '' });
     const all = await logs(cwd, 'formats', '.');

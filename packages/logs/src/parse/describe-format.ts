@@ -11,14 +11,7 @@ import { findTimes, skipLeadingMarks } from './heads/find-times.ts';
 import type { HeadSlot, LearnedHead } from './heads/learn-head.ts';
 import { findLevelWord, letterRank } from './heads/level-words.ts';
 import { skipEnvelope } from './heads/syslog-envelope.ts';
-import {
-  applyOrder,
-  createWrittenTime,
-  isPartialSpelling,
-  ORDERS,
-  type Spelling,
-  type WrittenTime,
-} from './heads/time-spellings.ts';
+import { applyOrder, createWrittenTime, isPartialSpelling, ORDERS, type WrittenTime } from './heads/time-spellings.ts';
 import { timePattern } from './time-pattern.ts';
 import { parseUserFormats } from './user-format.ts';
 
@@ -39,7 +32,7 @@ const ENVELOPES: Readonly<Record<string, string>> = {
   ansi: 'terminal colours',
 };
 
-const SPELLINGS: Readonly<Record<Spelling, string>> = {
+const SPELLINGS: Readonly<Record<string, string>> = {
   iso: 'year, month, day and clock',
   compact: 'date and clock in digits only',
   short: 'date in six digits, and clock',
@@ -48,7 +41,7 @@ const SPELLINGS: Readonly<Record<Spelling, string>> = {
   'month-day': 'name of the month, day, year and clock',
   'year-month': 'year, name of the month, day and clock',
   epoch: 'time since 1970 as a number',
-  hexadecimal: 'time since 1970 as a hexadecimal number',
+  hexadecimal: 'time since 1970 in hexadecimal digits',
   tai64n: 'TAI64N label',
   glog: 'month, day and clock behind the letter of the level',
   'month-day-clock': 'name of the month, day and clock',
@@ -260,7 +253,10 @@ function timeFacts(
   const label = 'Time';
   if (timed === 0)
     return [{ label, text: 'none found: each line that is not indented is a record without a timestamp', doubt: true }];
-  const kinds = countBy(records, ({ time }) => time && `${SPELLINGS[time.written.spelling]} · ${time.where}`);
+  const kinds = countBy(
+    records,
+    ({ time }) => time && `${SPELLINGS[time.written.spelling] ?? time.written.spelling} · ${time.where}`,
+  );
   const key = learned && 'paths' in learned ? learned.paths.time?.join('.') : undefined;
   const unseen = key ? `in the key "${key}"` : isWrapped ? 'that of the envelope' : 'read by this format';
   if (kinds.length === 0) return [{ label, text: unseen }];

@@ -29,11 +29,14 @@ const MINUTES = /(?<=\.\d+)[+-]\d{3}$/;
  * expressed in it.
  */
 export function timePattern(text: string, spelling: Spelling, order: DateOrder): string {
-  if (spelling === 'epoch' || spelling === 'tai64n') return spelling === 'epoch' ? 'epoch' : '';
+  if (spelling === 'epoch') return 'epoch';
   const isLongGlog = spelling === 'glog' && /^\d{6}/.test(text);
   let pattern = isLongGlog ? 'yyMMdd' : (JOINED[spelling] ?? '');
   const numeric = { mdy: 'Mdy', dmy: 'dMy', ymd: 'yMd' }[order];
-  let date = pattern ? '' : (DATES[spelling] ?? (spelling === 'numeric' ? numeric : numeric.replace('y', '')));
+  const known = { ...DATES, numeric, 'numeric-clock': numeric.replace('y', '') };
+  let date = pattern ? '' : (known[spelling] ?? '?');
+  // Its numbers are not known.
+  if (date === '?') return '';
   let clock = 'Hms';
   let rest = text.slice(pattern.length).replace(ZONE, '\u0001').replace(MINUTES, '\u0002');
   // 20261117-183304118

@@ -35,18 +35,16 @@ export async function summarizeFile(name: string, { handles, reads, ...parsing }
   }
 }
 
-/** What the lines of a file are read as. Empty and binary files have nothing to learn from. */
-export async function learnFile(
-  name: string,
-  { handles, reads, zone, formats }: SummaryDeps,
-): Promise<LearnedFormat | undefined> {
+/** What the lines of a file are read as. */
+export async function learnFile(name: string, { handles, reads, zone, formats }: SummaryDeps): Promise<LearnedFormat> {
   const handle = await handles.acquire(name);
   try {
     const { head, tail } = await readEnds({ handle, reads }, {});
     const writtenMs = Number(handle.modifiedNs / 1_000_000n);
     const set = new FormatSet(formats);
     const format = set.detect(head, { zone, writtenMs });
-    if (head.length === 0 || (format.name === 'text' && head.includes(0))) return undefined;
+    if (head.length === 0) return nothingLearned('empty: the format is learned from the first lines');
+    if (format.name === 'text' && head.includes(0)) return nothingLearned('binary: not text');
     // Where both ends overlap lines count once; the line that a part is cut in is left out.
     const repeated = Math.max(0, 2 * INSPECTED_BYTES - handle.sizeBytes);
     const isWhole = tail === undefined || handle.sizeBytes <= INSPECTED_BYTES;
@@ -62,6 +60,10 @@ export async function learnFile(
   } finally {
     handle.release();
   }
+}
+
+function nothingLearned(text: string): LearnedFormat {
+  return { facts: [{ label: 'Format', text, doubt: true }], samples: [], unfit: [], example: '' };
 }
 
 /** Format and time range of a file, read from both ends. Does not release the file. */

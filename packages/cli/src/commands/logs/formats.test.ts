@@ -77,7 +77,7 @@ it('says why nothing is known', () => {
   const { learned: _learned, ...file } = FILE;
   expect(format(200, { file })).toEqual([
     'app.log',
-    '  iso: the node does not report what its files are read as; update it to see more.',
+    '  iso: the node does not report more; update it',
   ]);
   expect(format(200, { file: { ...file, problem: 'permission denied' } })[1]).toBe('  permission denied');
 });

@@ -85,11 +85,11 @@ export function formatFile(
   { colors, columns }: Terminal,
   { withExample }: { withExample: boolean },
 ): string {
-  const { name, node, target, learned } = file;
+  const { name, node, target, format, problem, learned } = file;
   const width = Math.max(LEAST_WIDTH, columns) - 2 * INDENT.length;
   const lines = [colors.bold(visibleText(node === undefined ? (target ?? name) : `${node}:${name}`))];
   const add = (text: string, indent = INDENT) => lines.push(...wrap(text, width).map((line) => indent + line));
-  if (!learned) add(oneLine(whyUnknown(file)));
+  if (!learned) add(oneLine(problem ?? `${format}: the node does not report more; update it`));
   for (const { label, text, doubt } of learned?.facts ?? []) {
     const paint = doubt ? colors.yellow : String;
     for (const [index, line] of wrap(oneLine(text), width - LABEL_WIDTH).entries())
@@ -105,19 +105,12 @@ export function formatFile(
     add('Lines that do not fit, and continue the record above them');
     lines.push(...learned.unfit.map((line) => INDENT.repeat(2) + cutEnd(oneLine(line), Math.min(width, 160))));
   }
-  if (learned && withExample) {
+  if (learned?.example && withExample) {
     lines.push('');
     add('To read it differently, add a format to the settings file (docs/formats.md):');
     lines.push('', visibleText(learned.example).trimEnd());
   }
   return `${lines.join('\n')}\n`;
-}
-
-function whyUnknown({ format, problem }: LogFileDetails): string {
-  if (problem) return problem;
-  if (format === 'empty') return 'The file is empty: its format is learned from its first lines.';
-  if (format === 'binary') return 'The file is not text.';
-  return `${format}: the node does not report what its files are read as; update it to see more.`;
 }
 
 const KINDS = ['time', 'level', 'origin', 'message'] as const;

@@ -46,8 +46,7 @@ test('shows facts, samples with their parts, lines that do not fit and an exampl
 
 test.each([
   [{ problem: 'permission denied' }, 'permission denied'],
-  [{ format: 'empty' }, 'The file is empty: its format is learned from its first lines.'],
-  [{}, 'This node does not report what its files are read as; update it to see more.'],
+  [{}, 'This node does not report more of its files; update it.'],
 ])('says why nothing is known: %j', (given, text) => {
   const { learned: _learned, ...file } = FILE;
   expect(elementsOf(LearnedFormatView({ file: { ...file, ...given } })).map((element) => element.text)).toEqual([text]);

@@ -28,8 +28,8 @@ export function FileFormat({ node, file }: { node: string; file: string }) {
 }
 
 export function LearnedFormatView({ file }: { file: LogFileDetails }) {
-  const { learned } = file;
-  if (!learned) return <p class="dim">{unknownText(file)}</p>;
+  const { learned, problem } = file;
+  if (!learned) return <p class="dim">{problem ?? 'This node does not report more of its files; update it.'}</p>;
   const { facts, samples, unfit, example } = learned;
   return (
     <>
@@ -57,19 +57,13 @@ export function LearnedFormatView({ file }: { file: LogFileDetails }) {
           <pre>{unfit.map(visibleText).join('\n')}</pre>
         </details>
       )}
-      <details>
-        <summary>Read it differently: a format for the settings</summary>
-        <pre>{visibleText(example)}</pre>
-        <Button onClick={() => void copyText(example, 'Format')}>Copy</Button>
-      </details>
+      {example && (
+        <details>
+          <summary>Read it differently: a format for the settings</summary>
+          <pre>{visibleText(example)}</pre>
+          <Button onClick={() => void copyText(example, 'Format')}>Copy</Button>
+        </details>
+      )}
     </>
   );
-}
-
-/** Why there is nothing to show. */
-function unknownText({ format, problem }: Pick<LogFileDetails, 'format' | 'problem'>): string {
-  if (problem) return problem;
-  if (format === 'empty') return 'The file is empty: its format is learned from its first lines.';
-  if (format === 'binary') return 'The file is not text.';
-  return 'This node does not report what its files are read as; update it to see more.';
 }
