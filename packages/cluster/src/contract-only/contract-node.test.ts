@@ -175,6 +175,14 @@ describe('a contract-only node', () => {
     expect(files[1]?.problem).toContain('failed to open log file: bad.log');
   });
 
+  it('says what one of its files is read as', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10), 'b.log': lines(0, 10) });
+    const files = await contractNode(fake).logFiles({ file: 'b.log' });
+    expect(files.map(({ name, learned }) => [name, learned?.facts[0]])).toEqual([
+      ['b.log', { label: 'Format', text: 'contract: a built-in format' }],
+    ]);
+  });
+
   it('is requested for a tail once; later for its list and new bytes', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 100), 'b.log': lines(0, 100) });
     const node = contractNode(fake);
