@@ -8,7 +8,7 @@ export { render, setLines } from './render/render';
 export { checksum } from './scan/checksum';
 export { column } from './scan/columns';
 export { find } from './scan/find';
-export { heads, headsAtLeast } from './scan/heads';
+export { heads } from './scan/heads';
 export { jsonMembers } from './scan/json-members';
 export { contextPath, jsonPath } from './scan/json-path';
 export { groupSources } from './scan/source-groups';
@@ -17,33 +17,52 @@ export { walk } from './scan/walk';
 export { escapes } from './scrub/escapes';
 export { findGrams } from './scrub/find-grams';
 
-const NEWLINE: u8 = 10;
-
 /** Memory layout, read by the host. */
-export const LEVEL_WORDS: u32 = 1024;
+export const COLUMN_WORDS: u32 = 1024;
 export const NEEDLE: u32 = 2048;
 export const MASK: u32 = 3072;
 export const MAX_NEEDLE: u32 = 1024;
-export const POSITIONS: u32 = 4096;
-export const MAX_HEADS: u32 = 16384;
-export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
-export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
+/**
+ * What was learned of the lines of a file, see src/parse/heads/head-program.ts: where their times are, where those of each
+ * slot have their levels, what letters mean, and times as they are written but for the clock.
+ */
+export const PROGRAM: u32 = 4096;
+export const PROGRAM_SLOTS: u32 = PROGRAM + 64;
+export const PROGRAM_LETTERS: u32 = PROGRAM_SLOTS + 1024;
+export const PROGRAM_ENTRIES: u32 = PROGRAM_LETTERS + 256;
+/** Levels that were read, by what follows the time: bytes, which of them count, the slot and the rank. */
+export const KNOWN_LEVELS: u32 = PROGRAM_ENTRIES + 32 * 192;
+/** Entries by the first bytes of times. */
+export const ENTRY_SLOTS: u32 = KNOWN_LEVELS + 12 * 48;
+export const PROGRAM_BYTES: u32 = ENTRY_SLOTS + 32 * 4 - PROGRAM;
+/**
+ * Tables for reading heads, filled by the host: classes of bytes, marks that close others, ranks of letters, level words
+ * by hash, words as lists of keys, and sets of words by their first three letters.
+ */
+export const CLASSES: u32 = 16384;
+export const CLOSING: u32 = CLASSES + 256;
+export const LETTER_RANKS: u32 = CLOSING + 256;
+export const LEVEL_KEYS: u32 = LETTER_RANKS + 256;
+export const METHODS: u32 = LEVEL_KEYS + 256;
+export const REMARKS: u32 = METHODS + 256;
+export const NAMED_STARTS: u32 = REMARKS + 256;
+export const ZONE_STARTS: u32 = NAMED_STARTS + 4096;
+/** For each first letter of level words, a bit for each length. */
+export const WORD_LENGTHS: u32 = ZONE_STARTS + 4096;
+export const LEVEL_WORDS: u32 = WORD_LENGTHS + 64;
 /** All positions, passed in and returned, count from here. */
 export const TEXT: u32 = 262144;
 /** Free space before the text: what precedes a part is read into it, to decide what must be masked at its start. */
 export const TEXT_ROOM: u32 = 32768;
 /** The text region: two blocks and a lookahead. */
 export const TEXT_CAPACITY: u32 = 655360;
-/** Line starts; a block may have as many as bytes. Behind them is room for those `headsAtLeast` finds behind a block. */
-export const LINES: u32 = TEXT + TEXT_CAPACITY;
-export const MAX_LINES: u32 = 262144;
 /**
  * An automaton: for each byte the offset of its column in a row, in bytes, and the rows, which hold addresses of rows.
  */
 export const BYTE_CLASSES: u32 = 0;
-export const ROWS: u32 = LINES + (MAX_LINES + 16) * 4;
+export const ROWS: u32 = TEXT + TEXT_CAPACITY;
 export const ROWS_BYTES: u32 = 262144;
-/** The row `walk` ended in. */
+/** The row `walk` ended in, or where `heads` stopped. */
 export const REACHED: u32 = ROWS + ROWS_BYTES;
 /** Search tables for masking secrets, and the hits: see grams.ts. */
 export const GRAMS: u32 = REACHED + 64;
@@ -58,8 +77,6 @@ export const MAX_HITS: u32 = 65536;
 export const PATH: u32 = HITS + MAX_HITS * 4;
 export const MAX_PATH: u32 = 1024;
 export const FOUND_VALUE: u32 = PATH + MAX_PATH;
-/** The hash computed by `headsAtLeast`. */
-export const CHECKSUM: u32 = FOUND_VALUE + 12;
 /**
  * Groups of records, see source-groups.ts: the times of the first and of the newest record, where the source is, its
  * hash, the number of records, the position of the newest one, and the level. Then the table to find them, of u16: the
@@ -107,33 +124,14 @@ export const OUTPUT_BYTES: u32 = 688128;
 /** Members that `jsonMembers` has found: three numbers each. */
 export const NAMED_MEMBERS: u32 = (OUTPUT + OUTPUT_BYTES + 15) & ~15;
 export const MAX_NAMED_MEMBERS: u32 = 16;
-export const MEMORY_BYTES: u32 = NAMED_MEMBERS + MAX_NAMED_MEMBERS * 12;
-
-/** Positions after each newline in `[from, to)`, written to LINES. Returns how many. */
-export function lineStarts(from: u32, to: u32): u32 {
-  const newline = i8x16.splat(NEWLINE);
-  const stop = TEXT + to;
-  let written = LINES;
-  let at = TEXT + from;
-  while (at < stop) {
-    const a = i8x16.eq(v128.load(at), newline);
-    const b = i8x16.eq(v128.load(at, 16), newline);
-    const c = i8x16.eq(v128.load(at, 32), newline);
-    const d = i8x16.eq(v128.load(at, 48), newline);
-    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
-      let bits = bits64(a, b, c, d);
-      do {
-        const line = at + <u32>ctz(bits) + 1;
-        if (line > stop) return (written - LINES) >> 2;
-        store<u32>(written, line - TEXT);
-        written += 4;
-        bits &= bits - 1;
-      } while (bits !== 0);
-    }
-    at += 64;
-  }
-  return (written - LINES) >> 2;
-}
+/** Records found by `heads`: a block has at most one in two bytes, and one more that has no head. */
+export const MAX_HEADS: u32 = 131072 + 16;
+export const POSITIONS: u32 = NAMED_MEMBERS + MAX_NAMED_MEMBERS * 12;
+export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
+export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
+/** The indices of those that are in no group. */
+export const OTHERS: u32 = LEVELS + MAX_HEADS;
+export const MEMORY_BYTES: u32 = OTHERS + MAX_HEADS * 4;
 
 /** A bit for each byte of four vectors of comparisons. */
 export function bits64(a: v128, b: v128, c: v128, d: v128): u64 {

@@ -3,7 +3,7 @@ import { TEXT } from '../scan';
 
 /**
  * A hash of `[from, to)`. Eight vectors at a time; each step is a bijection of the lane, so a change of a single word is
- * always detected and others are missed once in 2^32. `headsAtLeast` computes the same.
+ * always detected and others are missed once in 2^32.
  */
 export function checksum(from: u32, to: u32): u32 {
   const stop = TEXT + to;
@@ -32,17 +32,17 @@ export function checksum(from: u32, to: u32): u32 {
 }
 
 /** The halves of each lane change places, so that its high bits, on which all others have an effect, count next. */
-export function mixLanes(hash: v128, value: v128): v128 {
+function mixLanes(hash: v128, value: v128): v128 {
   const product = i32x4.mul(v128.xor(hash, value), i32x4.splat(0x9e3779b1));
   return i16x8.shuffle(product, product, 1, 0, 3, 2, 5, 4, 7, 6);
 }
 
-export function mixFour(hash: u32, a: v128, b: v128, c: v128, d: v128): u32 {
+function mixFour(hash: u32, a: v128, b: v128, c: v128, d: v128): u32 {
   return mixLanesInto(mixLanesInto(mixLanesInto(mixLanesInto(hash, a), b), c), d);
 }
 
 /** The bytes behind the last whole 128. */
-export function mixRest(hash: u32, from: u32, stop: u32): u32 {
+function mixRest(hash: u32, from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at++) hash = mix(hash, load<u8>(at));
   return hash;
 }

@@ -1,32 +1,102 @@
-/* Finds the lines that start records in the native format. Part of ../scan.ts. */
-import { bits64, CHECKSUM, LEVEL_WORDS, LEVELS, LINES, POSITIONS, TEXT, TIMES } from '../scan';
-import { mixFour, mixLanes, mixRest } from './checksum';
+/* Finds the lines that start records, by what the host has learned of the file's lines. Part of ../scan.ts. */
+import {
+  bits64,
+  CLASSES,
+  ENTRY_SLOTS,
+  LEVELS,
+  NAMED_STARTS,
+  POSITIONS,
+  PROGRAM,
+  PROGRAM_ENTRIES,
+  REACHED,
+  TEXT,
+  TIMES,
+  ZONE_STARTS,
+} from '../scan';
+import { isContinued, isRelayedJson, NO_RECORD, readRank } from './levels';
 
+const TAB: u8 = 9;
 const NEWLINE: u8 = 10;
+const RETURN: u8 = 13;
+const SPACE: u8 = 32;
+const OPEN_PARENTHESIS: u8 = 40;
+const PLUS: u8 = 43;
+const COMMA: u8 = 44;
+const MINUS: u8 = 45;
+const DOT: u8 = 46;
+const COLON: u8 = 58;
+const LESS: u8 = 60;
+const AT: u8 = 64;
+const OPEN_BRACKET: u8 = 91;
+const OPEN_BRACE: u8 = 123;
+const BYTE_ORDER_MARK: u8 = 0xef;
 
-const INFO_RANK: u8 = 3;
+/** Bits of CLASSES. */
+export const LEFT: u8 = 1;
+export const RIGHT: u8 = 2;
+export const SEPARATOR: u8 = 4;
+const LEADING_MARK: u8 = 8;
+export const METHOD_START: u8 = 16;
+export const DIGIT: u8 = 32;
 
-/** Letters of the longest level word. */
-const LONGEST_LEVEL: u32 = 8;
+/** Instead of the rank of a level: the host must read the line. */
+export const UNSURE: u8 = 255;
 
-// The results of `heads` so far, and the minute of the previous line.
+/** Where the time of a line is, PROGRAM[0]; by default the host reads every line. */
+const AT_START: u32 = 1;
+
+/** Bits of PROGRAM[12]. */
+const INDENTED: u32 = 1;
+const MAY_REJECT: u32 = 2;
+
+/** Longer lines are read by the host. */
+const LONGEST_LINE: u32 = 4000;
+
+/** A time that is not at the start of a line is searched for in this much of it. */
+const SEARCHED_BYTES: u32 = 256;
+
+/** The parts of an entry of PROGRAM_ENTRIES. */
+const ENTRY_BYTES: u32 = 192;
+const PREFIX: u32 = 48;
+const PREFIX_MASK: u32 = 96;
+const TAIL: u32 = 144;
+const TAIL_MASK: u32 = 160;
+
+/** Bits of what may follow the time of an entry. */
+const YEAR_MAY_FOLLOW: u32 = 1;
+const JSON_MAY_FOLLOW: u32 = 2;
+const IS_GLOG: u32 = 4;
+const IS_BARE: u32 = 8;
+
+// The results of `heads` so far, the entry of a line, and where and when its time is.
 let count: u32 = 0;
-let minuteBytes: v128 = i8x16.splat(0);
-let minuteMs: f64 = -1;
+let current: u32 = 0;
+let timeEnd: u32 = 0;
+let timeMs: f64 = 0;
+let isCandidate: bool = false;
+// Lines of the same minute have the same bytes there: how far it is from the start of 1970, and of which entry.
+let minuteBytes: u64 = 0;
+let minuteEntry: u32 = 0;
+let minuteMs: f64 = 0;
 
 /**
- * Lines that start in `[from, to)`, `from` being a line start, with `YYYY-MM-DD hh:mm:ss[.,fraction]`. For each: its
- * position (u32), its wall-clock time in ms as if it were UTC (f64), and the rank of the level word in the column after
- * it (u8, 0: none). Lines may extend beyond `to`, up to `limit`. Returns the number of lines.
+ * Lines that start in `[from, to)`, `from` being a line start, and may start records. For each: its position (u32), its
+ * time (f64), and the rank of its level (u8, 0: none); or UNSURE, and instead of the time where the line ends, 0 if
+ * that is not known. They are added to the first `known` ones. Lines may
+ * extend beyond `to`, up to `limit`. Returns the number of lines, after at most `most` unsure ones; where it stopped
+ * and how many those are is left in REACHED.
  */
-export function heads(from: u32, to: u32, limit: u32): u32 {
+export function heads(from: u32, to: u32, limit: u32, known: u32, most: u32): u32 {
   const newline = i8x16.splat(NEWLINE);
   const stop = TEXT + to;
   const end = TEXT + limit;
-  count = 0;
-  head(TEXT + from, end);
-  let at = TEXT + from;
-  while (at < stop) {
+  const isUnknown = load<u32>(PROGRAM) === 0;
+  let unsure: u32 = 0;
+  count = known;
+  minuteEntry = 0;
+  let line = TEXT + from;
+  let at = line;
+  while (at < end && line < stop) {
     const a = i8x16.eq(v128.load(at), newline);
     const b = i8x16.eq(v128.load(at, 16), newline);
     const c = i8x16.eq(v128.load(at, 32), newline);
@@ -34,173 +104,215 @@ export function heads(from: u32, to: u32, limit: u32): u32 {
     if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
       let bits: u64 = bits64(a, b, c, d);
       do {
-        const line = at + <u32>ctz(bits) + 1;
-        if (line >= stop) return count;
-        head(line, end);
+        const next = at + <u32>ctz(bits);
+        if (next >= end) break;
         bits &= bits - 1;
-      } while (bits !== 0);
+        if (next > line) {
+          if (isUnknown || !head(line, next)) {
+            add(line, <f64>(next + 1 - TEXT), UNSURE);
+            if (++unsure >= most) {
+              store<u32>(REACHED, next + 1 - TEXT);
+              store<u32>(REACHED, unsure, 4);
+              return count;
+            }
+          }
+        }
+        line = next + 1;
+      } while (bits !== 0 && line < stop);
     }
     at += 64;
   }
+  // The last line may have more bytes than are loaded.
+  if (line < stop && line < end) {
+    add(line, 0, UNSURE);
+    unsure++;
+  }
+  store<u32>(REACHED, unsure, 4);
+  store<u32>(REACHED, to);
   return count;
 }
 
-/**
- * The same for the lines after a newline in `[0, to)`, but only those whose level has at least `rank`; `letters` has a bit
- * for each letter such a level word may start with. The checksum of `[0, hashTo)`, which contains `[0, to)`, is left in
- * CHECKSUM: in one pass they take little longer than one of them.
- */
-export function headsAtLeast(to: u32, limit: u32, hashTo: u32, rank: u8, letters: u32): u32 {
-  const stop = TEXT + hashTo;
-  let a = i32x4.splat(1);
-  let b = i32x4.splat(2);
-  let c = i32x4.splat(3);
-  let d = i32x4.splat(4);
-  let e = i32x4.splat(5);
-  let f = i32x4.splat(6);
-  let g = i32x4.splat(7);
-  let h = i32x4.splat(8);
-  let written = LINES;
-  let at = TEXT;
-  while (at + 128 <= stop) {
-    const bytes0 = v128.load(at);
-    const bytes1 = v128.load(at, 16);
-    const bytes2 = v128.load(at, 32);
-    const bytes3 = v128.load(at, 48);
-    const bytes4 = v128.load(at, 64);
-    const bytes5 = v128.load(at, 80);
-    const bytes6 = v128.load(at, 96);
-    const bytes7 = v128.load(at, 112);
-    const lines = newlines(bytes0, bytes1, bytes2, bytes3, bytes4, bytes5, bytes6, bytes7);
-    a = mixLanes(a, bytes0);
-    b = mixLanes(b, bytes1);
-    c = mixLanes(c, bytes2);
-    d = mixLanes(d, bytes3);
-    e = mixLanes(e, bytes4);
-    f = mixLanes(f, bytes5);
-    g = mixLanes(g, bytes6);
-    h = mixLanes(h, bytes7);
-    let low: u64 = i64x2.extract_lane(lines, 0);
-    let high: u64 = i64x2.extract_lane(lines, 1);
-    while ((low | high) !== 0) {
-      const isLow = low !== 0;
-      const bit = <u32>ctz(isLow ? low : high);
-      const line = at + (isLow ? 1 : 9) + (bit >> 3) + ((bit & 7) << 4);
-      high = isLow ? high : high & (high - 1);
-      low &= low - 1;
-      // Overwritten by the next line unless it may have such a level.
-      store<u32>(written, line);
-      written += (<u32>mayHaveLevel(load<u64>(line + 17), letters)) << 2;
-    }
-    at += 128;
-  }
-  store<u32>(CHECKSUM, mixRest(mixFour(mixFour(hashTo, a, b, c, d), e, f, g, h), at, stop));
-  for (; at < stop; at++) {
-    if (load<u8>(at) !== NEWLINE) continue;
-    store<u32>(written, at + 1);
-    written += 4;
-  }
-  return headsIn(written, TEXT + to, TEXT + limit, rank);
-}
-
-/** For each byte of a vector, a bit for each of the eight vectors: whether it is a newline. */
-function newlines(a: v128, b: v128, c: v128, d: v128, e: v128, f: v128, g: v128, h: v128): v128 {
-  const newline = i8x16.splat(NEWLINE);
-  const ab = v128.bitselect(i8x16.eq(a, newline), i8x16.eq(b, newline), i8x16.splat(0x55));
-  const cd = v128.bitselect(i8x16.eq(c, newline), i8x16.eq(d, newline), i8x16.splat(0x55));
-  const ef = v128.bitselect(i8x16.eq(e, newline), i8x16.eq(f, newline), i8x16.splat(0x55));
-  const gh = v128.bitselect(i8x16.eq(g, newline), i8x16.eq(h, newline), i8x16.splat(0x55));
-  const abcd = v128.bitselect(ab, cd, i8x16.splat(0x33));
-  const efgh = v128.bitselect(ef, gh, i8x16.splat(0x33));
-  return v128.bitselect(abcd, efgh, i8x16.splat(0x0f));
-}
-
-/**
- * By the bytes 17 to 24 of a line: after a time with milliseconds the level word starts at byte 24, and cannot be
- * anywhere else.
- */
-function mayHaveLevel(bytes: u64, letters: u32): bool {
-  const separator = (bytes >> 48) & 255;
-  const isBehindTime = (((bytes >> 16) & 255) | 2) === 46 && (separator === 9 || separator === 32);
-  const first = <u32>(bytes >> 56);
-  return !isBehindTime || ((letters >> (first & 31)) & (first >> 6) & 1) !== 0;
-}
-
-/** The heads at the positions in LINES that start before `stop` and have at least this rank. */
-function headsIn(written: u32, stop: u32, limit: u32, rank: u8): u32 {
-  count = 0;
-  for (let entry = LINES; entry < written; entry += 4) {
-    const line = load<u32>(entry);
-    // Those of the same 128 bytes may not be in order.
-    let place = entry;
-    for (; place > LINES && load<u32>(place - 4) > line; place -= 4) store<u32>(place, load<u32>(place - 4));
-    store<u32>(place, line);
-  }
-  for (let entry = LINES; entry < written; entry += 4) {
-    const line = load<u32>(entry);
-    if (line >= stop) break;
-    const before = count;
-    head(line, limit);
-    if (count > before && load<u8>(LEVELS + before) < rank) count = before;
-  }
-  return count;
-}
-
-function head(line: u32, limit: u32): void {
-  if (line + 19 > limit || load<u8>(line + 16) !== 58) return;
-  const bytes = v128.load(line);
-  // Lines of the same minute start with the same bytes, so that prefix is parsed once.
-  if (minuteMs < 0 || !i8x16.all_true(i8x16.eq(bytes, minuteBytes))) {
-    const ms = minuteOf(line);
-    if (ms === INVALID) return;
-    minuteMs = ms;
-    minuteBytes = bytes;
-  }
-  const second = twoDigits(line + 17);
-  if (second > 60) return;
-  let end = line + 23;
-  let ms = milliseconds(line + 19);
-  if (ms > 999 || end > limit || <u32>load<u8>(end) - 48 <= 9) {
-    end = fractionEnd(line + 19, limit);
-    ms = fractionMs(line + 20, end);
-  }
+function add(line: u32, time: f64, rank: u8): void {
   store<u32>(POSITIONS + (count << 2), line - TEXT);
-  store<f64>(TIMES + (count << 3), minuteMs + <f64>(second * 1000 + ms));
-  store<u8>(LEVELS + count, levelBehind(end, limit));
+  store<f64>(TIMES + (count << 3), time);
+  store<u8>(LEVELS + count, rank);
   count++;
 }
 
-/** Parses `.` or `,` and three digits, the usual case; returns more than 999 for anything else. */
-function milliseconds(at: u32): u32 {
-  const mark = load<u8>(at);
-  if (mark !== 46 && mark !== 44) return 1000;
-  const a = <u32>load<u8>(at + 1) - 48;
-  const b = <u32>load<u8>(at + 2) - 48;
-  const c = <u32>load<u8>(at + 3) - 48;
-  return a <= 9 && b <= 9 && c <= 9 ? a * 100 + b * 10 + c : 1000;
-}
-
-/** The position after a mark and any number of digits; `at` itself if there is no fraction. */
-function fractionEnd(at: u32, limit: u32): u32 {
-  const mark = load<u8>(at);
-  if (at >= limit || (mark !== 46 && mark !== 44)) return at;
-  let end = at + 1;
-  while (end < limit && <u32>load<u8>(end) - 48 <= 9) end++;
-  return end === at + 1 ? at : end;
-}
-
-function fractionMs(from: u32, end: u32): u32 {
-  let ms: u32 = 0;
-  let scale: u32 = 100;
-  for (let at = from; at < end && scale > 0; at++) {
-    ms += (<u32>load<u8>(at) - 48) * scale;
-    scale /= 10;
+/** Adds the line, which ends before the newline at `newline`, if it starts a record. False: the host must read it. */
+function head(line: u32, newline: u32): bool {
+  const end = load<u8>(newline - 1) === RETURN ? newline - 1 : newline;
+  if (end <= line) return true;
+  if (end - line > LONGEST_LINE) return false;
+  const flags = load<u32>(PROGRAM, 12);
+  const first = load<u8>(line);
+  if ((flags & INDENTED) === 0 && (first === SPACE || first === TAB)) return true;
+  const isAtStart = load<u32>(PROGRAM) === AT_START;
+  const timeAt = isAtStart ? line : findBehind(line, end, first);
+  if (timeAt === 0 || (isAtStart && !matchTime(line, end))) {
+    return (flags & MAY_REJECT) !== 0 && (isAtStart || !isCandidate) && !mayHaveTime(line, first);
   }
-  return ms;
+  const entry = current;
+  const follows = load<u32>(entry, 40);
+  if ((follows & JSON_MAY_FOLLOW) !== 0 && isRelayedJson(timeEnd, end)) return false;
+  if ((follows & IS_GLOG) !== 0 && isContinued(timeEnd, end)) return true;
+  const from = isAtStart ? line + load<u32>(entry, 44) : line;
+  const rank = readRank(entry, from, isAtStart ? line + load<u32>(entry, 36) : timeAt, timeEnd, end);
+  if (rank === NO_RECORD) return true;
+  if (rank === UNSURE) return false;
+  add(line, timeMs, rank);
+  return true;
 }
 
-/** Earlier than any valid time. */
-const INVALID: f64 = -1e15;
+/**
+ * The position of the time behind other columns: behind the first byte that precedes times, where something is that looks
+ * like one. 0: there is none; `isCandidate` says whether something looks like one.
+ */
+function findBehind(line: u32, end: u32, first: u8): u32 {
+  isCandidate = true;
+  if (first === LESS || first === BYTE_ORDER_MARK || first === OPEN_BRACE) return 0;
+  const before = <u8>load<u32>(PROGRAM, 4);
+  const mostWords = load<u32>(PROGRAM, 8);
+  const limit = min(end, line + SEARCHED_BYTES);
+  let words: u32 = 0;
+  for (let at = line + 1; at < limit; at++) {
+    const left = load<u8>(at - 1);
+    const byte = load<u8>(at);
+    if (byte === SPACE && left !== SPACE && ++words > mostWords) break;
+    if (left !== before || !(isDigit(byte) || byte === AT || isLetter(byte))) continue;
+    if (matchTime(at, end)) return at;
+    if (mayBeTime(at, byte)) return 0;
+  }
+  isCandidate = false;
+  return 0;
+}
+
+/** Whether the line may have a time at its start, marks included, in any spelling. */
+function mayHaveTime(line: u32, first: u8): bool {
+  if (first === LESS || first === BYTE_ORDER_MARK || first === OPEN_BRACE) return true;
+  if ((load<u8>(CLASSES + first) & LEADING_MARK) !== 0) return true;
+  return mayBeTime(line, first);
+}
+
+/** Whether a time may start here: with a digit, the name of a month or a weekday, a key, or a letter before digits. */
+function mayBeTime(at: u32, byte: u8): bool {
+  if (isDigit(byte) || byte === AT) return true;
+  if (!isLetter(byte)) return false;
+  const second = load<u8>(at, 1);
+  const third = load<u8>(at, 2);
+  return !isLetter(second) || !isLetter(third) || hasBit(NAMED_STARTS, byte, second, third);
+}
+
+/** Whether a set of words has one that starts with these letters. */
+function hasBit(set: u32, a: u8, b: u8, c: u8): bool {
+  const key = ((<u32>a & 31) << 10) | ((<u32>b & 31) << 5) | (<u32>c & 31);
+  return ((load<u8>(set + (key >> 3)) >> (<u8>key & 7)) & 1) !== 0;
+}
+
+/** Whether the time at `at` is one of the entries but for its clock; leaves it in `current`, `timeMs` and `timeEnd`. */
+function matchTime(at: u32, end: u32): bool {
+  // Lines of several levels may have times that start differently; those of a day follow each other.
+  const slot = ENTRY_SLOTS + (((load<u32>(at) * 0x9e3779b1) >> 27) << 2);
+  current = load<u32>(slot);
+  if (current !== 0 && isEntry(current, at, end)) return true;
+  const stop = PROGRAM_ENTRIES + load<u32>(PROGRAM, 16) * ENTRY_BYTES;
+  for (let entry = PROGRAM_ENTRIES; entry < stop; entry += ENTRY_BYTES) {
+    if (entry === current || !isEntry(entry, at, end)) continue;
+    current = entry;
+    store<u32>(slot, entry);
+    return true;
+  }
+  return false;
+}
+
+function isEntry(entry: u32, at: u32, end: u32): bool {
+  const width = load<u32>(entry);
+  const clock = at + width;
+  if (clock + 8 > end) return false;
+  for (let done: u32 = 0; done < width; done += 16) {
+    const differ = v128.xor(v128.load(at + done), v128.load(entry + PREFIX + done));
+    if (v128.any_true(v128.and(differ, v128.load(entry + PREFIX_MASK + done)))) return false;
+  }
+  const minute = load<u64>(clock) & MINUTE_BYTES;
+  if (minute !== minuteBytes || entry !== minuteEntry) {
+    if (!readMinute(entry, clock)) return false;
+    minuteBytes = minute;
+    minuteEntry = entry;
+  }
+  const second = twoDigits(clock + 6);
+  if (second > 59) return false;
+  let to = clock + 8;
+  let ms: u32 = 0;
+  const mark = <u8>load<u32>(entry, 8);
+  if (mark !== 0) {
+    if (load<u8>(to) !== mark) return false;
+    const start = ++to;
+    let scale: u32 = 100;
+    for (let digit = <u32>load<u8>(to) - 48; digit <= 9; digit = <u32>load<u8>(++to) - 48) {
+      ms += digit * scale;
+      scale = scale === 100 ? 10 : scale === 10 ? 1 : 0;
+    }
+    if (to === start || to - start > 9) return false;
+  } else if (isDigit(load<u8>(to))) return false;
+  const tail = load<u32>(entry, 4);
+  if (to + tail > end) return false;
+  const differ = v128.xor(v128.load(to), v128.load(entry + TAIL));
+  if (v128.any_true(v128.and(differ, v128.load(entry + TAIL_MASK)))) return false;
+  to += tail;
+  const follows = load<u32>(entry, 40);
+  if (to < end && !endsTime(to, end, follows, mark !== 0, tail > 0)) return false;
+  timeEnd = to;
+  timeMs = minuteMs + <f64>(second * 1000 + ms);
+  return true;
+}
+
+/** `hh:mm:` of eight bytes. */
+const MINUTE_BYTES: u64 = 0xff_ff_ff_ff_ff_ff;
+
+/** Reads hour and minute to `minuteMs`; false if they are none, or not among those of the entry. */
+function readMinute(entry: u32, clock: u32): bool {
+  minuteEntry = 0;
+  if (load<u8>(clock, 2) !== COLON || load<u8>(clock, 5) !== COLON) return false;
+  const hour = twoDigits(clock);
+  const minute = twoDigits(clock + 3);
+  if (hour > 23 || minute > 59) return false;
+  const ms = (hour * 60 + minute) * 60000;
+  if (ms < load<u32>(entry, 24) || ms >= load<u32>(entry, 28)) return false;
+  minuteMs = load<f64>(entry, 16) + <f64>ms;
+  return true;
+}
+
+/** Whether what follows a time is surely no part of it: no fraction, AM or PM, zone or year. */
+function endsTime(at: u32, end: u32, follows: u32, hasFraction: bool, hasTail: bool): bool {
+  const byte = load<u8>(at);
+  const next = at + 1 < end ? load<u8>(at, 1) : SPACE;
+  if (byte === DOT || byte === COMMA || byte === COLON) return !isDigit(next) && !(byte === DOT && hasTail);
+  if ((follows & IS_BARE) !== 0) return hasFraction || !isDigit(byte);
+  if (byte === PLUS || byte === MINUS) return !hasTail && !isDigit(next);
+  if (isDigit(byte) || isLetter(byte) || byte >= 0x80) return false;
+  if (byte === OPEN_BRACKET || byte === OPEN_PARENTHESIS) return hasTail ? !isLetter(next) : !mayBeZone(at + 1);
+  if (byte !== SPACE || at + 1 >= end) return true;
+  if (isDigit(next)) return (follows & YEAR_MAY_FOLLOW) === 0 || !isYear(at + 1);
+  if (next === PLUS || next === MINUS) return !isDigit(load<u8>(at, 2));
+  if (next === OPEN_BRACKET || next === OPEN_PARENTHESIS) return !mayBeZone(at + 2);
+  if (!isLetter(next)) return true;
+  const folded = next | 32;
+  const after = load<u8>(at, 2);
+  if ((folded === 97 || folded === 112) && (after === DOT || ((after | 32) === 109 && !isLetter(load<u8>(at, 3)))))
+    return false;
+  return !mayBeZone(at + 1);
+}
+
+function isYear(at: u32): bool {
+  return isDigit(load<u8>(at, 1)) && isDigit(load<u8>(at, 2)) && isDigit(load<u8>(at, 3));
+}
+
+function mayBeZone(at: u32): bool {
+  const a = load<u8>(at);
+  const b = load<u8>(at, 1);
+  const c = load<u8>(at, 2);
+  return isLetter(a) && a < 97 && isLetter(b) && isLetter(c) && hasBit(ZONE_STARTS, a, b, c);
+}
 
 /** Parses two digits; returns more than 99 if one of them is not a digit. */
 function twoDigits(at: u32): u32 {
@@ -209,67 +321,10 @@ function twoDigits(at: u32): u32 {
   return tens <= 9 && ones <= 9 ? tens * 10 + ones : 1000;
 }
 
-function minuteOf(line: u32): f64 {
-  if (load<u8>(line + 4) !== 45 || load<u8>(line + 7) !== 45 || load<u8>(line + 10) !== 32) return INVALID;
-  if (load<u8>(line + 13) !== 58) return INVALID;
-  const century = twoDigits(line);
-  const yearOfCentury = twoDigits(line + 2);
-  const month = twoDigits(line + 5);
-  const day = twoDigits(line + 8);
-  const hour = twoDigits(line + 11);
-  const minute = twoDigits(line + 14);
-  if (century > 99 || yearOfCentury > 99 || month < 1 || month > 12 || hour > 23 || minute > 59) return INVALID;
-  const year = <i32>(century * 100 + yearOfCentury);
-  if (day < 1 || day > daysIn(year, month)) return INVALID;
-  return <f64>daysFromCivil(year, month, day) * 86400000.0 + <f64>(hour * 3600000 + minute * 60000);
+export function isDigit(byte: u8): bool {
+  return <u32>byte - 48 <= 9;
 }
 
-function daysIn(year: i32, month: u32): u32 {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-/** Days since 1970-01-01, counting years from March so that the leap day comes last. Years are not negative. */
-function daysFromCivil(year: i32, month: u32, day: u32): i32 {
-  const shifted = month <= 2 ? year - 1 : year;
-  const era = (shifted >= 0 ? shifted : shifted - 399) / 400;
-  const yearOfEra = shifted - era * 400;
-  const dayOfYear = (153 * (<i32>month + (month > 2 ? -3 : 9)) + 2) / 5 + <i32>day - 1;
-  const dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear;
-  return era * 146097 + dayOfEra - 719468;
-}
-
-const INFO_TAB: u64 = 0x09_4f_46_4e_49;
-const FIVE_BYTES: u64 = 0xff_ff_ff_ff_ff;
-
-/** The rank of the word between the separator at `end` and the next tab or line end; 0 if it is not a level. */
-function levelBehind(end: u32, limit: u32): u8 {
-  const separator = load<u8>(end);
-  if (end >= limit || (separator !== 9 && separator !== 32)) return 0;
-  // The most frequent level by far; the test costs the others next to nothing.
-  if (end + 6 <= limit && (load<u64>(end + 1) & FIVE_BYTES) === INFO_TAB) return INFO_RANK;
-  let key: u64 = 0;
-  let at = end + 1;
-  const stop = min(at + LONGEST_LEVEL + 1, limit);
-  while (at < stop) {
-    const byte = load<u8>(at);
-    if (byte === 9 || byte === NEWLINE) break;
-    if (byte === 13 && (at + 1 >= limit || load<u8>(at + 1) === NEWLINE)) break;
-    const letter = (byte | 32) - 96;
-    if (letter < 1 || letter > 26) return 0;
-    key = (key << 5) | <u64>letter;
-    at++;
-  }
-  return key === 0 ? 0 : rankOf(key);
-}
-
-/** Looks the word up in the table filled by the host: key and rank as u64 each, terminated by a key of 0. */
-export function rankOf(key: u64): u8 {
-  let row: u32 = LEVEL_WORDS;
-  while (true) {
-    const known = load<u64>(row);
-    if (known === key) return <u8>load<u64>(row, 8);
-    if (known === 0) return 0;
-    row += 16;
-  }
+export function isLetter(byte: u8): bool {
+  return <u32>(byte | 32) - 97 <= 25;
 }

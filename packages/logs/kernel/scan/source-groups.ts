@@ -12,8 +12,8 @@ import {
   GROUP_SLOTS_BYTES,
   GROUP_STARTS,
   LEVELS,
-  LINES,
   MAX_BLOCK_GROUPS,
+  OTHERS,
   POSITIONS,
   TEXT,
   TIMES,
@@ -29,7 +29,7 @@ let groups: u32 = 0;
  * Groups the first `count` records that `heads` has found, whose times may have been changed since, as far as their level
  * is among those of `ranks` (a bit for each), their time in `[fromMs, toMs)`, if `hasTimes`, and their position in
  * `[from, to)`. Their text ends at `end`. Returns the number of groups. The indices of records that are in none, because
- * they have no source or are unusual, or because there are too many groups, are left in LINES, and how many there are in
+ * they have no source or are unusual, or because there are too many groups, are left in OTHERS, and how many there are in
  * FOUND_VALUE.
  */
 export function groupSources(
@@ -44,7 +44,7 @@ export function groupSources(
 ): u32 {
   memory.fill(GROUP_SLOTS, 0, GROUP_SLOTS_BYTES);
   groups = 0;
-  let others: u32 = LINES;
+  let others: u32 = OTHERS;
   for (let index: u32 = 0; index < count; index++) {
     const rank = <u32>load<u8>(LEVELS + index);
     if (((ranks >> rank) & 1) === 0) continue;
@@ -56,7 +56,7 @@ export function groupSources(
     store<u32>(others, index);
     others += 4;
   }
-  store<u32>(FOUND_VALUE, (others - LINES) >> 2);
+  store<u32>(FOUND_VALUE, (others - OTHERS) >> 2);
   return groups;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone } from '../parse/zone.ts';
-import { MAX_NEEDLE_BYTES, makeNeedle, ScanKernel } from './scan-kernel.ts';
+import { MAX_NEEDLE_BYTES, makeNeedle, ScanKernel, UNSURE } from './scan-kernel.ts';
 
 const kernel = new ScanKernel();
 const contract = createFormat('contract', { zone: createZone('UTC'), writtenMs: 0 });
@@ -124,69 +124,37 @@ const headText = fc
   .map((parts) => Buffer.from(parts.join(''), 'latin1'));
 
 describe('the compiled loops', () => {
+  contract.program?.learn(AROUND, 0, AROUND.indexOf(10));
+  kernel.setProgram(contract.program);
+
   test('find the record heads that reading line by line finds', () => {
     fc.assert(
       fc.property(headText, lead, fc.nat(100), (text, before, beyond) => {
         const start = load(text, before);
         const limit = start + text.length;
         const to = Math.max(start, limit - beyond);
-        const count = to > start ? kernel.heads(start, to, limit) : 0;
+        const count = to > start ? kernel.heads(start, to, { limit, known: 0, most: text.length }) : 0;
         const found = Array.from({ length: count }, (_, index) => ({
           at: (kernel.positions[index] ?? 0) - start,
           timeMs: kernel.times[index],
           rank: kernel.ranks[index],
         }));
-        expect(found).toEqual(to > start ? slowHeads(text, to - start) : []);
+        // Of lines with other dates it is not sure, and neither is it of a last one without a newline.
+        const sure = found.filter(({ rank }) => rank !== UNSURE);
+        const unsure = new Set(found.filter(({ rank }) => rank === UNSURE).map(({ at }) => at));
+        expect(sure).toEqual(to > start ? slowHeads(text, to - start).filter(({ at }) => !unsure.has(at)) : []);
       }),
       { numRuns: 3000 },
     );
   });
 
-  test('find the heads of at least a level, and hash what they are found in', () => {
+  test('hash a text as it is hashed byte by byte', () => {
     fc.assert(
-      fc.property(headText, lead, fc.nat(100), fc.integer({ min: 1, max: 6 }), (text, before, beyond, rank) => {
-        const start = load(text, before + 1);
-        const limit = start + text.length;
-        const to = Math.max(start, limit - beyond);
-        const newline = kernel.text.indexOf(10, Math.max(0, to - 1));
-        const hashTo = newline < 0 ? limit : Math.min(limit, newline + 1);
-        const count = kernel.headsAtLeast(rank, { to, limit, hashTo });
-        const found = Array.from({ length: count }, (_, index) => ({
-          at: (kernel.positions[index] ?? 0) - start,
-          timeMs: kernel.times[index],
-          rank: kernel.ranks[index],
-        }));
-        const all = to > start ? slowHeads(text, to - start) : [];
-        expect(found).toEqual(all.filter((head) => head.rank >= rank));
-        expect(kernel.blockChecksum).toBe(slowChecksum(kernel.text.subarray(0, hashTo)));
-        expect(kernel.checksum(0, hashTo)).toBe(kernel.blockChecksum);
+      fc.property(headText, lead, (text, before) => {
+        const start = load(text, before);
+        const end = start + text.length;
+        expect(kernel.checksum(0, end)).toBe(slowChecksum(kernel.text.subarray(0, end)));
       }),
-      { numRuns: 3000 },
-    );
-  });
-
-  test('find heads in a block of empty lines', () => {
-    const to = 262_145;
-    kernel.text.fill(10, 0, to + 200);
-    expect(kernel.headsAtLeast(5, { to, limit: to + 200, hashTo: to })).toBe(0);
-    const head = Buffer.from('2024-08-16 09:48:23.118\tERROR\t');
-    head.copy(kernel.text, to - 1);
-    expect(kernel.headsAtLeast(5, { to, limit: to + 200, hashTo: to + head.length })).toBe(1);
-    expect(kernel.positions[0]).toBe(to - 1);
-  });
-
-  test('find the line starts', () => {
-    const text = fc
-      .array(fc.oneof(filler, fc.constantFrom('\n', '\n\n', '\r\n')))
-      .map((parts) => Buffer.from(parts.join('')));
-    fc.assert(
-      fc.property(text, lead, (bytes, before) => {
-        const start = load(bytes, before);
-        const count = kernel.lineStarts(start, start + bytes.length);
-        const expected = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([index]) => start + index + 1);
-        expect(Array.from(kernel.lines.subarray(0, count))).toEqual(expected);
-      }),
-      { numRuns: 1000 },
     );
   });
 

@@ -1,6 +1,8 @@
 import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
-import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
+import type { Format, HeadProgram } from '../parse/format.ts';
+import { LEVEL_WORDS, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
+import { fillHeadTables } from './head-tables.ts';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 
@@ -8,10 +10,8 @@ import { WASM_BASE64 } from './scan-wasm.ts';
 export const GRAM_ROWS = 32_768;
 
 interface Exports {
-  lineStarts(from: number, to: number): number;
   find(from: number, to: number, length: number, i: number, j: number): number;
-  heads(from: number, to: number, limit: number): number;
-  headsAtLeast(to: number, limit: number, hashTo: number, rank: number, letters: number): number;
+  heads(from: number, to: number, limit: number, known: number, most: number): number;
   checksum(from: number, to: number): number;
   addGrams(from: number, to: number, bit: number): void;
   jsonPath(from: number, to: number, length: number): number;
@@ -43,18 +43,16 @@ export const MAX_NEEDLE_BYTES = 1024;
 export class ScanKernel {
   /** Text to scan is read into this buffer. */
   readonly text: Buffer;
-  /** Results of `heads`: start of each record, its wall-clock time, the rank of its level. */
+  /** Results of `heads`: start of each record, its time, the rank of its level; where a line ends of which it is not sure. */
   readonly positions: Uint32Array;
   readonly times: Float64Array;
   readonly ranks: Uint8Array;
-  /** Results of `lineStarts`. */
-  readonly lines: Uint32Array;
   /** An automaton for `walk`: for each byte the offset of its column in a row, in bytes, and rows of row addresses. */
   readonly byteClasses: Uint8Array;
   readonly rows: Uint32Array;
   /** The address of the first row. */
   readonly rowsAddress: number;
-  /** The row in which the last walk ended. */
+  /** The row in which the last walk ended; or where `heads` stopped, and of how many lines it was unsure. */
   readonly reached: Uint32Array;
   /** The path for `jsonPath`, and the first value it found: start, end, and whether it has escapes. */
   readonly path: Uint8Array;
@@ -76,7 +74,8 @@ export class ScanKernel {
   readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
-  readonly #checksum: Uint32Array;
+  readonly #program: Uint8Array;
+  #loadedProgram: HeadProgram | undefined;
   #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
@@ -93,19 +92,19 @@ export class ScanKernel {
     this.positions = new Uint32Array(buffer, at('POSITIONS'), at('MAX_HEADS'));
     this.times = new Float64Array(buffer, at('TIMES'), at('MAX_HEADS'));
     this.ranks = new Uint8Array(buffer, at('LEVELS'), at('MAX_HEADS'));
-    this.lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
     this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
     this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
-    this.#checksum = new Uint32Array(buffer, at('CHECKSUM'), 1);
+    this.#program = new Uint8Array(buffer, at('PROGRAM'), at('PROGRAM_BYTES'));
     this.byteClasses = new Uint8Array(buffer, at('BYTE_CLASSES'), 256);
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
     this.rowsAddress = at('ROWS');
-    this.reached = new Uint32Array(buffer, at('REACHED'), 1);
+    this.reached = new Uint32Array(buffer, at('REACHED'), 2);
     this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
     this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
     this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
     this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 3);
-    fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
+    fillColumnWords(new DataView(buffer, at('COLUMN_WORDS')));
+    fillHeadTables(loaded);
   }
 
   /**
@@ -118,26 +117,21 @@ export class ScanKernel {
     return Buffer.from(target.buffer, target.byteOffset + at - before, length);
   };
 
-  /** Lines starting after a newline in `[from, to)`. */
-  lineStarts(from: number, to: number): number {
-    return this.#exports.lineStarts(from, to);
-  }
-
-  /** Lines starting in `[from, to)`, `from` being a line start, that begin with a timestamp. Text ends at `limit`. */
-  heads(from: number, to: number, limit: number): number {
-    return this.#exports.heads(from, to, limit);
+  /** By which `heads` reads lines from now on; without a program, it is not sure of any. */
+  setProgram(program: HeadProgram | undefined, { hasLearned = false } = {}): void {
+    if (program === this.#loadedProgram && !hasLearned) return;
+    this.#loadedProgram = program;
+    this.#program.fill(0);
+    if (program) this.#program.set(program.image);
   }
 
   /**
-   * The same for lines after a newline in `[0, to)`, but only those with a level of at least this rank: much faster if
-   * they are few. The checksum of `[0, hashTo)`, which contains them, is left in `blockChecksum`.
+   * Lines that start in `[from, to)`, `from` being a line start, and start records, or may: those of which it is not sure
+   * have the rank UNSURE. They follow the first `known` ones. Text ends at `limit`. Returns how many there are, at
+   * most `most` unsure ones; `reached` is where it stopped.
    */
-  headsAtLeast(rank: number, { to, limit, hashTo }: { to: number; limit: number; hashTo: number }): number {
-    return this.#exports.headsAtLeast(to, limit, hashTo, rank, FIRST_LETTERS[rank] ?? 0);
-  }
-
-  get blockChecksum(): number {
-    return this.#checksum[0] ?? 0;
+  heads(from: number, to: number, { limit, known, most }: { limit: number; known: number; most: number }): number {
+    return this.#exports.heads(from, to, limit, known, most);
   }
 
   /** A hash of the text `[from, to)`. */
@@ -211,7 +205,7 @@ export class ScanKernel {
 const READS_BEYOND = 128;
 
 /** Letters of a word, five bits each, and its rank; terminated by a zero. */
-function fillLevelWords(table: DataView): void {
+function fillColumnWords(table: DataView): void {
   let row = 0;
   for (const [word, level] of Object.entries(LEVEL_WORDS)) {
     const key = [...word.toLowerCase()].reduce((sum, letter) => sum * 32n + BigInt(letter.charCodeAt(0) - 96), 0n);
@@ -222,11 +216,8 @@ function fillLevelWords(table: DataView): void {
   table.setBigUint64(row, 0n, true);
 }
 
-/** By rank: a bit for each first letter of the words for levels of at least this rank. */
-const FIRST_LETTERS = LEVELS_BY_RANK.map((_, rank) => {
-  const words = Object.entries(LEVEL_WORDS).filter(([, level]) => levelRank(level) >= rank);
-  return words.reduce((bits, [word]) => bits | (1 << (word.toLowerCase().charCodeAt(0) - 96)), 0);
-});
+/** Instead of the rank of a level: the format must read the line. */
+export const UNSURE = 255;
 
 /**
  * Bytes from frequent to rare in log text, counted over logs of databases; bytes that are missing here are rarer still.
@@ -305,7 +296,7 @@ class SourceGroups {
   readonly newest: Uint32Array;
   readonly ranks: Uint32Array;
   readonly #exports: GroupExports;
-  readonly #lines: Uint32Array;
+  readonly #others: Uint32Array;
   readonly #foundValue: Uint32Array;
 
   constructor({ buffer, exports, constant: at }: LoadedWasm) {
@@ -318,7 +309,7 @@ class SourceGroups {
     this.counts = new Uint32Array(buffer, at('GROUP_COUNTS'), size);
     this.newest = new Uint32Array(buffer, at('GROUP_NEWEST'), size);
     this.ranks = new Uint32Array(buffer, at('GROUP_RANKS'), size);
-    this.#lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
+    this.#others = new Uint32Array(buffer, at('OTHERS'), at('MAX_HEADS'));
     this.#foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 1);
   }
 
@@ -329,7 +320,7 @@ class SourceGroups {
 
   /** The indices of the records that are in no group: they have no source, or are unusual, or there are too many groups. */
   get others(): Uint32Array {
-    return this.#lines.subarray(0, this.#foundValue[0] ?? 0);
+    return this.#others.subarray(0, this.#foundValue[0] ?? 0);
   }
 }
 
@@ -340,18 +331,18 @@ const TEXT_BYTES = 256 * 1024;
 /** The engine compiles a loop again, for speed, once it has run for a few hundred KiB; that is done in the background. */
 const TIMES = 6;
 
-/** Runs the loops that search whole files, so that they are compiled when the first search needs them. */
-export function exerciseKernel(kernel: ScanKernel): void {
+/** Runs the loops that search whole files, so that they are compiled when the first search needs them; given the native format. */
+export function exerciseKernel(kernel: ScanKernel, { program }: Format): void {
   for (let at = 0; at < TEXT_BYTES; at += LINE.length) LINE.copy(kernel.text, at);
-  const limits = { to: TEXT_BYTES, limit: TEXT_BYTES, hashTo: TEXT_BYTES };
+  program?.learn(kernel.text, 0, LINE.length - 1);
+  kernel.setProgram(program);
+  const limits = { limit: TEXT_BYTES, known: 0, most: TEXT_BYTES };
   for (let round = 0; round < TIMES; round++) {
     for (const caseSensitive of [true, false]) {
       kernel.setNeedle(makeNeedle('no line has it', { caseSensitive }));
       kernel.find(0, TEXT_BYTES);
     }
-    kernel.headsAtLeast(levelRank('ERROR'), limits);
-    kernel.heads(0, TEXT_BYTES, TEXT_BYTES);
-    kernel.lineStarts(0, TEXT_BYTES);
+    kernel.heads(0, TEXT_BYTES, limits);
     kernel.checksum(0, TEXT_BYTES);
   }
 }

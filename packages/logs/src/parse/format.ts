@@ -30,6 +30,16 @@ export function formatName(spec: FormatName): FormatName {
   return spec.split(LEARNED_MARK, 1)[0] ?? spec;
 }
 
+/** What the scan kernel knows of the lines of a file: see heads/head-program.ts. */
+export interface HeadProgram {
+  /** What the kernel needs in its memory; changes with what is learned. */
+  readonly image: Uint8Array;
+  /** Notes how many lines the kernel has read without help. */
+  addCredit(lines: number): void;
+  /** Learns from a line of which the kernel was not sure, given without CR and LF; whether it can read more lines now. */
+  learn(bytes: Buffer, line: number, lineEnd: number): boolean;
+}
+
 /** Parses the lines of one file. Stateless: the result does not depend on where a line is. */
 export interface Format {
   /** As it is shown to users. */
@@ -43,6 +53,8 @@ export interface Format {
    * Reads nothing outside the line, but for formats whose levels are on lines below; creates no strings, never throws.
    */
   readHead(bytes: Buffer, start: number, end: number, head: LineHead): boolean;
+  /** By which the scan kernel reads most heads, with the same result; made when it is first needed. */
+  readonly program?: HeadProgram | undefined;
   /** Decodes the whole record `[start, end)`, continuation lines included. */
   decode(bytes: Buffer, start: number, end: number): RecordFields;
 }

@@ -125,26 +125,3 @@ function wallClock(format: Intl.DateTimeFormat, epochMs: number): number {
   time.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
   return time.getTime();
 }
-
-/** Clocks are set forward and back again within months, not days. */
-const MAX_STEADY_MS = 30 * DAY_MS;
-
-/** Converts the first `count` wall-clock times to instants; all at once unless there was a clock change in between. */
-export function toEpochTimes(zone: Zone, times: Float64Array, count: number): void {
-  // They are the same. A first search need not compile what follows, either.
-  if (zone.id === 'UTC') return;
-  let min = Infinity;
-  let max = -Infinity;
-  for (let index = 0; index < count; index++) {
-    const time = times[index] ?? 0;
-    if (time < min) min = time;
-    if (time > max) max = time;
-  }
-  const shift = count > 0 ? min - zone.toEpochMs(min) : 0;
-  const steady = count > 0 && max - zone.toEpochMs(max) === shift && max - min < MAX_STEADY_MS;
-  if (steady && shift === 0) return;
-  for (let index = 0; index < count; index++) {
-    const time = times[index] ?? 0;
-    times[index] = steady ? time - shift : zone.toEpochMs(time);
-  }
-}

@@ -5,6 +5,7 @@ import { buildGzMap } from '../gzip/gz-map.ts';
 import { exerciseKernel, ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
 import { buildUtf16Map } from '../packed/utf16.ts';
+import type { Format, FormatName } from '../parse/format.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { hasRegex } from '../query/filter-to-query.ts';
@@ -44,6 +45,9 @@ import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
  */
 const TURN_MS = 100;
 
+/** Files that are searched in turns. */
+const KEPT_FORMATS = 16;
+
 interface Run {
   isCancelled(): boolean;
   clean?: CleanReads;
@@ -53,6 +57,7 @@ interface Run {
 export class JobRunner {
   readonly #kernel = new ScanKernel();
   readonly #zones = new Map<string, Zone>();
+  readonly #formats = new Map<string, Format>();
   /** Keeps those of the last filter with any: all jobs of a search have the same. */
   readonly #regexes = new RegexCache();
   #scrubber: Scrubber | undefined;
@@ -67,7 +72,7 @@ export class JobRunner {
 
   /** Compiles what most searches run. */
   prepare(): void {
-    exerciseKernel(this.#kernel);
+    exerciseKernel(this.#kernel, this.#formatFor('contract', this.#zoneFor('UTC'), 0));
   }
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
@@ -157,7 +162,9 @@ export class JobRunner {
 
   #tools({ format, formats, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {
     const zone = this.#zoneFor(zoneName);
-    const made = (formats ? new FormatSet(formats) : BUILT_IN_FORMATS).create(format, { zone, writtenMs });
+    const made = formats
+      ? new FormatSet(formats).create(format, { zone, writtenMs })
+      : this.#formatFor(format, zone, writtenMs);
     const isDue = () => false;
     return {
       kernel: this.#kernel,
@@ -170,6 +177,17 @@ export class JobRunner {
       cleanParts: this.#cleanParts,
       memoryAround: this.#kernel.memoryAround,
     };
+  }
+
+  /** The format of the last few files, with what the kernel has learned of their lines. */
+  #formatFor(spec: FormatName, zone: Zone, writtenMs: number): Format {
+    const key = `${writtenMs} ${zone.name} ${spec}`;
+    const format = this.#formats.get(key) ?? BUILT_IN_FORMATS.create(spec, { zone, writtenMs });
+    this.#formats.delete(key);
+    this.#formats.set(key, format);
+    const [oldest] = this.#formats.keys();
+    if (this.#formats.size > KEPT_FORMATS && oldest !== undefined) this.#formats.delete(oldest);
+    return format;
   }
 
   #zoneFor(name: string): Zone {

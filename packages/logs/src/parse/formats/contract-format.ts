@@ -1,5 +1,7 @@
 import { decodeRecord } from '../decode-record.ts';
-import type { FormatOptions, RecordFields } from '../format.ts';
+import type { FormatOptions, HeadProgram, RecordFields } from '../format.ts';
+import { createHeadProgram, type FoundTime } from '../heads/head-program.ts';
+import type { HeadSlot } from '../heads/learn-head.ts';
 import { findLevelWord } from '../heads/level-words.ts';
 import { LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
@@ -8,7 +10,29 @@ import { SPACE, skipLetters, TAB } from './tokens/byte-scan.ts';
 
 /** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
+  let program: HeadProgram | undefined;
+  const found: FoundTime = { ...NO_TIME };
+  const find = (bytes: Buffer, start: number, lineEnd: number) => {
+    const time = parseTimestamp(bytes, start, lineEnd);
+    if (!time) return undefined;
+    found.from = start;
+    found.timeAt = start;
+    found.timeEnd = time.end;
+    found.timeMs = zone.toEpochMs(time.localMs);
+    return found;
+  };
   return {
+    get program() {
+      program ??= createHeadProgram({
+        slots: [SLOT],
+        indented: false,
+        letters: undefined,
+        mayCrash: false,
+        isColumn: true,
+        find,
+      });
+      return program;
+    },
     name: 'contract',
     spec: 'contract',
     timed: true,
@@ -47,6 +71,28 @@ function isLevelBehind(bytes: Buffer, tab: number, lineEnd: number): boolean {
   const to = skipLetters(bytes, tab + 1, lineEnd);
   return bytes[to] === TAB && findLevelWord(bytes, tab + 1, to) !== undefined;
 }
+
+const NO_TIME: FoundTime = {
+  timeMs: Number.NaN,
+  rank: 0,
+  slot: 0,
+  from: 0,
+  timeAt: 0,
+  timeEnd: 0,
+  spelling: 'iso',
+  timeRank: 0,
+  envelopeRank: 0,
+};
+
+const SLOT: HeadSlot = {
+  spelling: 'iso',
+  place: 'start',
+  before: 0,
+  mostWords: 0,
+  levels: [],
+  other: '',
+  postgres: false,
+};
 
 /** The level is the column after the time: up to the next tab, no further. */
 function rankBehind(bytes: Buffer, timeEnd: number, lineEnd: number): number {

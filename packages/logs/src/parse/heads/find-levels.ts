@@ -31,8 +31,8 @@ const SEARCHED_BYTES = 320;
 const MOST_WORDS = 24;
 
 /** What may be in front of a level and behind it. */
-const LEFT = byteTable(' \t[(<{|:,="\'./;*#-!)]>');
-const RIGHT = byteTable(' \t])>}|:,;"\'!/-+[(.*');
+export const LEFT = byteTable(' \t[(<{|:,="\'./;*#-!)]>');
+export const RIGHT = byteTable(' \t])>}|:,;"\'!/-+[(.*');
 
 function byteTable(marks: string): Uint8Array {
   const table = new Uint8Array(256);
@@ -41,11 +41,11 @@ function byteTable(marks: string): Uint8Array {
 }
 
 /** For a mark that opens, the one that closes; 0 for others. */
-const CLOSING = new Uint8Array(256);
+export const CLOSING = new Uint8Array(256);
 for (const [open = '', close = ''] of ['[]', '()', '<>', '{}', '||', '""', "''", '**'])
   CLOSING[open.charCodeAt(0)] = close.charCodeAt(0);
 
-const LEVEL_KEYS: ReadonlySet<string> = new Set(
+export const LEVEL_KEYS: ReadonlySet<string> = new Set(
   'level lvl severity sev loglevel log_level prio priority pri l levelname'.split(' '),
 );
 
@@ -123,7 +123,7 @@ const BEFORE = 60;
 const AFTER = 62;
 
 /** Dashes and bars between columns are no words, and neither is what closes the brackets around a time. */
-const SEPARATORS = byteTable('-|:,;])>"\'');
+export const SEPARATORS = byteTable('-|:,;])>"\'');
 
 function readCandidate(
   bytes: Buffer,

@@ -18,7 +18,7 @@ export interface TimeSlot {
 }
 
 /** Marks that may precede a time at the start of a line: `[2026-11-17`, `*Nov 17`, `("2026`. */
-const LEADING_MARKS = new Uint8Array(256);
+export const LEADING_MARKS = new Uint8Array(256);
 for (const mark of '[]("\'<{*.#|=;>,~+!') LEADING_MARKS[mark.charCodeAt(0)] = 1;
 const MOST_MARKS = 4;
 
@@ -33,7 +33,7 @@ export function skipLeadingMarks(bytes: Buffer, start: number, end: number): num
   return at;
 }
 
-const TIME_KEYS = ['time', 'ts', 't', 'timestamp', 'date', 'datetime'].map((key) => `${key}=`);
+export const TIME_KEYS = ['time', 'ts', 't', 'timestamp', 'date', 'datetime'].map((key) => `${key}=`);
 
 function skipTimeKey(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start];

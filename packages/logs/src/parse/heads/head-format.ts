@@ -1,4 +1,4 @@
-import type { FormatName, FormatOptions, LineHead } from '../format.ts';
+import type { FormatName, FormatOptions, HeadProgram } from '../format.ts';
 import {
   type Columns,
   columns as columnsOf,
@@ -14,6 +14,7 @@ import { createTimeCompleter } from './complete-time.ts';
 import { findLevels, type LevelCandidate, packLook } from './find-levels.ts';
 import { readSlot, skipLeadingMarks } from './find-times.ts';
 import { isContinuedGlog } from './glog-lines.ts';
+import { createHeadProgram, type FoundTime } from './head-program.ts';
 import type { HeadSlot, LearnedHead, LevelSlot } from './learn-head.ts';
 import {
   findFacilitySeverity,
@@ -95,11 +96,17 @@ function readRest({ bytes, start, end, timeAt, timeEnd }: TimedLine): Columns {
 }
 
 /** Where the head of a line is. One object is reused. */
-interface FoundHead extends LineHead {
-  timeAt: number;
+interface FoundHead extends FoundTime {
   bodyAt: number;
+  /** Whether the line, or what it relays, is JSON. */
   isJson: boolean;
+  isRelayed: boolean;
 }
+
+const NO_HEAD: FoundHead = {
+  ...{ timeMs: Number.NaN, rank: 0, timeAt: 0, timeEnd: 0, bodyAt: 0, isJson: false, isRelayed: false },
+  ...{ slot: -1, from: 0, spelling: 'iso', timeRank: 0, envelopeRank: 0 },
+};
 
 /** Parses lines by what was learned of the file they are in. A line that does not fit but starts with a full date starts a record, too. */
 export function createHeadFormat({
@@ -114,7 +121,7 @@ export function createHeadFormat({
 }: HeadFormatOptions): HeadFormat {
   const complete = createTimeCompleter({ zone, writtenMs }, learned.order);
   const time = createWrittenTime();
-  const found: FoundHead = { timeMs: Number.NaN, rank: 0, timeAt: 0, bodyAt: 0, isJson: false };
+  const found: FoundHead = { ...NO_HEAD };
   const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const timed = learned.slots.length > 0;
   const { relayed } = learned;
@@ -132,10 +139,12 @@ export function createHeadFormat({
       const slot = learned.slots[index];
       if (!slot) continue;
       found.timeAt = readSlot(bytes, from, end, slot, time);
+      found.slot = index;
       if (found.timeAt < 0) continue;
       const isContinued = index > 0 && relayed !== undefined && relayed.includes(syslogTag(bytes, time.end, end));
       return isContinued ? undefined : slot;
     }
+    found.slot = -1;
     found.timeAt = skipLeadingMarks(bytes, from, end);
     if (learned.slots[0]?.other === 'mark') found.timeAt = skipSignalHandler(bytes, from, end) ?? found.timeAt;
     if (!readWrittenTime(bytes, found.timeAt, end, time)) return undefined;
@@ -194,6 +203,8 @@ export function createHeadFormat({
     if (from >= lineEnd) return false;
     const end = Math.min(lineEnd, start + MAX_HEAD_BYTES);
     found.isJson = false;
+    found.isRelayed = false;
+    found.from = from;
     if (bytes[from] === OPEN_BRACE && bytes[from + 1] === QUOTE && json.readHead(bytes, from, lineEnd, found)) {
       found.isJson = name === 'json-mixed' || !Number.isNaN(found.timeMs);
       if (found.isJson) return true;
@@ -215,7 +226,8 @@ export function createHeadFormat({
     if (reported === REMARK) return false;
     found.timeMs = timeMs;
     found.bodyAt = time.end;
-    if (time.spelling === 'month-day-clock' && readRelayed(bytes, time.end, lineEnd)) return true;
+    found.isRelayed = time.spelling === 'month-day-clock' && readRelayed(bytes, time.end, lineEnd);
+    if (found.isRelayed) return true;
     found.rank = reported || (slot?.other === 'status' ? priorityRank(bytes, start, from) : 0);
     found.rank ||= readRank(bytes, from, slot?.other === 'status' ? lineEnd : end, slot);
     if (found.rank === 0) found.rank = messageRank(bytes, time.end, end) || priorityRank(bytes, start, from);
@@ -248,7 +260,23 @@ export function createHeadFormat({
     return true;
   };
 
+  let program: HeadProgram | undefined;
+  const find = (bytes: Buffer, start: number, lineEnd: number): FoundTime | undefined => {
+    const isFound = readHead(bytes, start, lineEnd);
+    if (!isFound || found.isJson || found.isRelayed || Number.isNaN(found.timeMs)) return undefined;
+    found.timeEnd = time.end;
+    found.spelling = time.spelling;
+    found.timeRank = time.rank;
+    found.envelopeRank = priorityRank(bytes, start, found.from);
+    return found;
+  };
+
   return {
+    get program() {
+      // Which lines continue a record, the kernel does not see.
+      if (relayed === undefined) program ??= createHeadProgram({ ...learned, letters, mayCrash, find });
+      return program;
+    },
     name,
     spec,
     timed,

@@ -56,6 +56,8 @@ const AMBIGUOUS: ReadonlySet<string> = new Set(
 /** Words that are levels behind `level=` and the like only. */
 const KEYED: Readonly<Record<string, number>> = { event: 3, message: 3 };
 
+export const KEYED_WORDS: readonly string[] = Object.keys(KEYED);
+
 /** The rank of a word behind the key of a level that is no level elsewhere. */
 export function keyedRank(word: string): number {
   return KEYED[word.toLowerCase()] ?? 0;

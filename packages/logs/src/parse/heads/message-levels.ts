@@ -79,7 +79,7 @@ function isNameByte(byte: number): boolean {
   return isDigit(byte) || (byte >= 65 && byte <= 90) || byte === DASH || byte === 95 || (byte >= 97 && byte <= 122);
 }
 
-const METHODS = 'GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PROPFIND PROPPATCH REPORT MKCOL COPY MOVE LOCK'
+export const METHODS = 'GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PROPFIND PROPPATCH REPORT MKCOL COPY MOVE LOCK'
   .concat(' UNLOCK SEARCH PURGE')
   .split(' ');
 const METHOD_STARTS = new Uint8Array(256);
@@ -215,7 +215,7 @@ export function readMarkRank(bytes: Buffer, timeEnd: number, end: number): numbe
 }
 
 /** Each of these lines of PostgreSQL has its own time, but always belongs to the report before it. */
-const REMARKS = ['DETAIL', 'HINT', 'QUERY', 'CONTEXT', 'STATEMENT', 'LOCATION'];
+export const REMARKS = ['DETAIL', 'HINT', 'QUERY', 'CONTEXT', 'STATEMENT', 'LOCATION'];
 export const REMARK = -1;
 
 /** How far the severity of PostgreSQL may be from the time: the line prefix is a setting. */

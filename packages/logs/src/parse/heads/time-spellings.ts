@@ -822,6 +822,7 @@ const MONTHS = [
   ['dec', 'december', 'dez', 'dezember', 'déc', 'décembre', 'dic', 'diciembre'],
 ];
 
+export const MONTH_NAMES: readonly string[] = MONTHS.flat();
 const MONTHS_BY_NAME = new Map(
   MONTHS.flatMap((names, index) => names.map((name) => [latin1(Buffer.from(name)), index + 1])),
 );
@@ -860,7 +861,8 @@ function skipName(bytes: Buffer, at: number, end: number): number {
   return to;
 }
 
-const WEEKDAYS = new Map('mon tue wed thu fri sat sun'.split(' ').map((name) => [nameKey(Buffer.from(name), 0), true]));
+export const WEEKDAY_NAMES: readonly string[] = 'mon tue wed thu fri sat sun'.split(' ');
+const WEEKDAYS = new Map(WEEKDAY_NAMES.map((name) => [nameKey(Buffer.from(name), 0), true]));
 
 /** The position after a weekday and what separates it from the date; negative if there is none. */
 function skipWeekday(bytes: Buffer, at: number, end: number): number {

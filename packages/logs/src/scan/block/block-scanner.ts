@@ -1,6 +1,6 @@
-import type { ScanKernel } from '../../kernel/scan-kernel.ts';
+import { type ScanKernel, UNSURE } from '../../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
-import { toEpochTimes, type Zone } from '../../parse/zone.ts';
+import { trimLineEnd } from '../../parse/formats/define-format.ts';
 import {
   BLOCK_BYTES,
   type BlockCheck,
@@ -9,10 +9,8 @@ import {
   headScanBytes,
   insertFirst,
   isHole,
-  type LevelRecords,
   type RecordTable,
   splitOffset,
-  TableRoom,
 } from './blocks.ts';
 import type { FileText } from './file-text.ts';
 
@@ -20,6 +18,9 @@ const NEWLINE = 10;
 
 /** Read beyond a block initially: most last records end there, and the head of every line is within reach. */
 const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
+
+/** More than a block has lines. */
+const MOST_UNSURE = 2 ** 30;
 
 /** Loads blocks of one file, one at a time, and finds the records that start in them. */
 export class BlockScanner {
@@ -32,22 +33,16 @@ export class BlockScanner {
   /** The source of the loaded text. */
   #text: FileText;
   readonly #format: Format;
-  readonly #zone: Zone;
   readonly #headScanBytes: number;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  /** Made when it is needed: it takes memory. */
-  #lineTable: LineTable | undefined;
   #block = 0;
-  /** The checksum of the first bytes of the loaded text, if it is known. */
-  #hashed: { bytes: number; hash: number } | undefined;
 
-  constructor(kernel: ScanKernel, text: FileText, { format, zone }: { format: Format; zone: Zone }) {
+  constructor(kernel: ScanKernel, text: FileText, { format }: { format: Format }) {
     this.#kernel = kernel;
     this.#scrubbed = text;
     this.#text = text;
     this.#format = format;
     this.#headScanBytes = headScanBytes(format.name);
-    this.#zone = zone;
   }
 
   /** `unscrubbed`: with secrets, to decide whether the block must be scanned; `scrub` must follow. */
@@ -56,7 +51,6 @@ export class BlockScanner {
     const start = block * BLOCK_BYTES;
     const { text } = this.#kernel;
     this.#block = block;
-    this.#hashed = undefined;
     const end = Math.min(start + BLOCK_BYTES + LOOKAHEAD_BYTES, this.#text.sizeBytes);
     // Nothing precedes the first block, as if a line had ended there.
     if (block === 0) text[0] = NEWLINE;
@@ -82,9 +76,17 @@ export class BlockScanner {
     return this.#text === this.#scrubbed;
   }
 
-  /** Masks secrets in the loaded text. Must be called before any of it is returned, or compared with a query. */
-  scrub(): void {
-    if (!this.isScrubbed) this.load(this.#block);
+  /**
+   * Masks secrets in the loaded text. Must be called before any of it is returned, or compared with a query. Returns
+   * whether records may differ now.
+   */
+  scrub(): boolean {
+    if (this.isScrubbed) return false;
+    const loaded = this.bytes.length;
+    const hash = this.#kernel.checksum(0, loaded);
+    this.load(this.#block);
+    this.loadUpTo(this.toOffset(loaded));
+    return this.bytes.length !== loaded || this.#kernel.checksum(0, loaded) !== hash;
   }
 
   /** The file offset of a position in the loaded text. */
@@ -107,8 +109,7 @@ export class BlockScanner {
   /** The checksum of a complete block, as loaded. */
   check(): BlockCheck {
     const bytes = this.#checkedBytes;
-    const hash = this.#hashed?.bytes === bytes ? this.#hashed.hash : this.#kernel.checksum(0, bytes);
-    return { bytes, hash, scrubbed: this.isScrubbed };
+    return { bytes, hash: this.#kernel.checksum(0, bytes), scrubbed: this.isScrubbed };
   }
 
   /** The bytes that decide which records start in the block. */
@@ -129,31 +130,14 @@ export class BlockScanner {
 
   /** All records that start in the block. An incomplete last block may have none. */
   records(): RecordTable {
-    // Before the table: both use the results of the kernel.
     const end = this.recordsEnd();
     const first = this.#lineStart(1, this.blockEnd);
-    const table = this.#format.name === 'contract' ? this.#nativeTable(first) : this.#lineTableFrom(first);
+    const table = this.#tableFrom(first);
     const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
     const start = isHeadless ? this.#headlessStart(first) : undefined;
     if (start !== undefined) insertFirst(table, start, { continues: !this.isFirst });
     table.end = end;
     return table;
-  }
-
-  /** Records of the block with at least this level, found by the kernel alone. */
-  recordsAtLeast(rank: number): LevelRecords {
-    const { positions, times, ranks } = this.#kernel;
-    const limit = this.bytes.length;
-    const bytes = Math.min(this.#checkedBytes, limit);
-    const count = this.#kernel.headsAtLeast(rank, { to: this.blockEnd, limit, hashTo: bytes });
-    this.#hashed = { bytes, hash: this.#kernel.blockChecksum };
-    toEpochTimes(this.#zone, times, count);
-    return {
-      starts: [...positions.subarray(0, count)],
-      times: [...times.subarray(0, count)],
-      ranks: [...ranks.subarray(0, count)],
-      end: this.recordsEnd(),
-    };
   }
 
   /**
@@ -171,12 +155,6 @@ export class BlockScanner {
 
   /** The time of the first record starting in the block; `NaN` if there is none. */
   firstTime(): number {
-    const line = this.isFirst ? this.#textStart : this.#lineStart(1, this.blockEnd);
-    const { times } = this.#kernel;
-    if (line < this.blockEnd && this.#isPlainHead(line)) {
-      toEpochTimes(this.#zone, times, 1);
-      return times[0] ?? Number.NaN;
-    }
     const first = this.firstRecord();
     return (first && this.headAt(first.start)?.timeMs) ?? Number.NaN;
   }
@@ -235,30 +213,14 @@ export class BlockScanner {
     return newline < 0 || newline + 1 > to ? to : newline + 1;
   }
 
-  /**
-   * Whether the kernel finds that this line starts a record, and leaves its time: as `headAt`, but nothing of it has to be
-   * compiled before it is fast. If not, it may still start one.
-   */
-  #isPlainHead(line: number): boolean {
-    return (
-      this.#format.name === 'contract' &&
-      this.bytes[line - 1] === NEWLINE &&
-      line + this.#headScanBytes <= this.bytes.length &&
-      this.#kernel.heads(line, line + 1, this.bytes.length) > 0
-    );
-  }
-
-  /**
-   * The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. Overwrites the results
-   * of the kernel.
-   */
+  /** The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. */
   #firstHead(line: number, to: number): number {
     const stop = Math.min(to, this.bytes.length);
     let at = line;
     while (at < stop) {
       // Empty lines start no record; a hole is read as many.
       while (at < stop && this.bytes[at] === NEWLINE) at++;
-      if (at < stop && (this.#isPlainHead(at) || this.headAt(at))) return at;
+      if (at < stop && this.headAt(at)) return at;
       at = this.#lineStart(at + 1, stop);
     }
     return -1;
@@ -275,16 +237,56 @@ export class BlockScanner {
     this.bytes = text.subarray(0, loaded + got);
   }
 
-  #nativeTable(first: number): RecordTable {
-    const { positions: starts, times, ranks } = this.#kernel;
-    const count = first < this.blockEnd ? this.#kernel.heads(first, this.blockEnd, this.bytes.length) : 0;
-    toEpochTimes(this.#zone, times, count);
+  /** The records with heads from a line start on. Without where the last one ends. */
+  #tableFrom(first: number): RecordTable {
+    const { positions: starts, times, ranks, reached } = this.#kernel;
+    const { program } = this.#format;
+    this.#kernel.setProgram(program);
+    let count = 0;
+    // Of how many lines the kernel may be unsure before something is learned from the last one.
+    let most = program ? 1 : Infinity;
+    for (let line = first; line < this.blockEnd; line = reached[0] ?? this.blockEnd) {
+      const limit = this.bytes.length;
+      const found = this.#kernel.heads(line, this.blockEnd, { limit, known: count, most: Math.min(most, MOST_UNSURE) });
+      const stop = reached[0];
+      program?.addCredit(found - count);
+      const { count: next, unsure } = reached[1] === 0 ? { count: found, unsure: 0 } : this.#readUnsure(count, found);
+      count = next;
+      const hasLearned =
+        program !== undefined && unsure > 0 && program.learn(this.bytes, unsure, this.#textEnd(unsure));
+      if (hasLearned) this.#kernel.setProgram(program, { hasLearned });
+      most = hasLearned ? 1 : most * 2;
+      reached[0] = stop ?? this.blockEnd;
+    }
     return { count, starts, times, ranks, end: 0, firstContinues: false };
   }
 
-  #lineTableFrom(first: number): RecordTable {
-    this.#lineTable ??= new LineTable(this.#kernel, (line, end) => this.headAt(line, end));
-    return this.#lineTable.fill(first, this.blockEnd);
+  /** Reads the lines from an index on of which the kernel was not sure, and leaves out those that start no record. */
+  #readUnsure(from: number, to: number): { count: number; unsure: number } {
+    const { positions: starts, times, ranks } = this.#kernel;
+    let count = from;
+    let unsure = 0;
+    for (let index = from; index < to; index++) {
+      const line = starts[index] ?? 0;
+      let timeMs = times[index] ?? 0;
+      let rank = ranks[index] ?? 0;
+      if (rank === UNSURE) {
+        const head = this.headAt(line, timeMs || undefined);
+        if (!head) continue;
+        ({ timeMs, rank } = head);
+        unsure = line;
+      }
+      starts[count] = line;
+      times[count] = timeMs;
+      ranks[count++] = rank;
+    }
+    return { count, unsure };
+  }
+
+  /** The end of a line's text, without CR and LF, as far as it is read for its head. */
+  #textEnd(line: number): number {
+    const end = Math.min(this.#lineStart(line + 1, this.bytes.length), line + this.#headScanBytes);
+    return trimLineEnd(this.bytes, line, end);
   }
 
   /** Where the first record of a block without a head starts: for the first of the text, at its first byte. */
@@ -296,42 +298,5 @@ export class BlockScanner {
   #splitAt(start: number, end: number, firstLine: number): number | undefined {
     if (end - start < BLOCK_BYTES || isHole(this.bytes, start, end)) return undefined;
     return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
-  }
-}
-
-/** The records of a block in a format whose lines are looked at one by one. */
-class LineTable {
-  readonly #kernel: ScanKernel;
-  readonly #headAt: (line: number, lineEnd: number | undefined) => LineHead | undefined;
-  readonly #room = new TableRoom();
-
-  /** `headAt`: the head of a line, if it starts a record. */
-  constructor(kernel: ScanKernel, headAt: (line: number, lineEnd: number | undefined) => LineHead | undefined) {
-    this.#kernel = kernel;
-    this.#headAt = headAt;
-  }
-
-  /** Those that start in `[first, end)`, `first` being a line start. Without where the last one ends. */
-  fill(first: number, end: number): RecordTable {
-    const room = this.#room;
-    let count = 0;
-    const add = (line: number, lineEnd?: number) => {
-      // An empty line starts no record in any format; a hole is read as many.
-      const head = lineEnd === line + 1 ? undefined : this.#headAt(line, lineEnd);
-      if (!head) return;
-      room.ensure(count + 1);
-      room.starts[count] = line;
-      room.times[count] = head.timeMs;
-      room.ranks[count] = head.rank;
-      count++;
-    };
-    const lines = this.#kernel.lineStarts(first, end);
-    let line = first;
-    for (let index = 0; index <= lines && line < end; index++) {
-      const next = index < lines ? this.#kernel.lines[index] : undefined;
-      add(line, next);
-      line = next ?? end;
-    }
-    return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
   }
 }

@@ -55,14 +55,6 @@ export function blockCount(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES);
 }
 
-/** Some records of a block: their starts and times, and where the last record of the block ends. */
-export interface LevelRecords {
-  starts: number[];
-  times: number[];
-  ranks: number[];
-  end: number;
-}
-
 /** The records that start in a block, in file order. Reused for every block: copy what must be kept. */
 export interface RecordTable {
   count: number;
@@ -89,26 +81,6 @@ export function insertFirst(table: RecordTable, start: number, { continues }: { 
   ranks[0] = 0;
   table.count = count + 1;
   table.firstContinues = continues;
-}
-
-/** Growable storage for the records of formats that are read line by line. */
-export class TableRoom {
-  starts = new Uint32Array(4096);
-  times = new Float64Array(4096);
-  ranks = new Uint8Array(4096);
-
-  ensure(count: number): void {
-    if (count <= this.starts.length) return;
-    const size = Math.max(count, this.starts.length * 2);
-    this.starts = grown(this.starts, new Uint32Array(size));
-    this.times = grown(this.times, new Float64Array(size));
-    this.ranks = grown(this.ranks, new Uint8Array(size));
-  }
-}
-
-function grown<T extends Uint32Array | Float64Array | Uint8Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }
 
 /** What is known of a block that will not change any more. */

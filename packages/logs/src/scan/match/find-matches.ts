@@ -87,22 +87,11 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
   return spans;
 }
 
-/** The records that have at least the requested level; the others are skipped. */
+/** The records of a block whose heads match, if its text is not scrubbed: it is only if there are some. */
 export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
   const { scanner } = scan;
-  const { starts, times, ranks, end } = scan.recordsAtLeast(block, matcher.minRank);
-  if (starts.length > 0) scanner.scrub();
-  starts.forEach((start, index) => {
-    const timeMs = times[index] ?? Number.NaN;
-    const rank = ranks[index] ?? 0;
-    if (!matcher.matchesHead({ timeMs, rank })) return;
-    spans.times.push(timeMs);
-    spans.ranks.push(rank);
-    spans.starts.push(start);
-    spans.ends.push(scanner.recordEnd(start, end));
-  });
-  return spans;
+  const spans = tableSpans(scan.unscrubbedRecords(block), matcher);
+  return spans.starts.length > 0 && scanner.scrub() ? tableSpans(scanner.records(), matcher) : spans;
 }
 
 /** A matching record in the loaded text. One object is reused. */

@@ -2,14 +2,7 @@ import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import {
-  BLOCK_BYTES,
-  type BlockSummary,
-  ERROR_RANK,
-  type LevelRecords,
-  type RecordTable,
-  summariseBlock,
-} from '../block/blocks.ts';
+import { BLOCK_BYTES, type BlockSummary, type RecordTable, summariseBlock } from '../block/blocks.ts';
 import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import type { Spans } from './find-matches.ts';
@@ -108,14 +101,12 @@ export class PartScan {
     return table;
   }
 
-  /**
-   * Records with at least this level, or errors too; the format must be one the kernel parses. Whether there are any is added
-   * to the index.
-   */
-  recordsAtLeast(block: number, rank: number): LevelRecords {
-    const found = this.scanner.recordsAtLeast(Math.min(rank, ERROR_RANK));
-    this.#note({ block, all: null, hasErrors: found.ranks.some((each) => each >= ERROR_RANK) }, found.end);
-    return found;
+  /** The same while secrets may not be masked yet: only whether there are errors is added to the index. */
+  unscrubbedRecords(block: number): RecordTable {
+    const table = this.scanner.records();
+    const { hasErrors } = summariseBlock(block, table);
+    this.#note({ block, all: null, hasErrors }, table.end);
+    return table;
   }
 
   #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): boolean {

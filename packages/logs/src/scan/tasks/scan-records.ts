@@ -18,7 +18,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   const { scanner } = scan;
   const show: FoundCollector = job.asText ? new RecordTexts(job) : new RecordLines(job, tools);
   // Below that level most records match: scanning all of them adds more to the index.
-  const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
+  const byLevel = format.program !== undefined && matcher.minRank >= WARN_RANK;
   const candidates = createCandidates(matcher, { ...tools, textsOnly: byLevel });
   let last: number | undefined;
   let beforeLast: number | undefined;

@@ -46,6 +46,8 @@ const HOURS: Readonly<Record<string, number>> = {
   GST: Number.NaN,
 };
 
+export const ZONE_NAMES: readonly string[] = Object.keys(HOURS);
+
 const LONGEST = Math.max(...Object.keys(HOURS).map((name) => name.length));
 
 const OFFSETS_BY_KEY = new Map(
