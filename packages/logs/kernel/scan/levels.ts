@@ -153,7 +153,10 @@ function findLevels(from: u32, to: u32, side: u64, mostWords: u32, columns: u32,
     if (!isLetter(byte)) continue;
     let wordEnd = at + 1;
     while (wordEnd < limit && isLetter(load<u8>(wordEnd))) wordEnd++;
-    if (wordEnd - at <= LONGEST_WORD && (at === from || (load<u8>(CLASSES + load<u8>(at - 1)) & LEFT) !== 0)) {
+    // `LOG_ERR`.
+    if (byte === 76 && wordEnd - at === 3 && load<u8>(wordEnd) === 95 && wordEnd < limit) return false;
+    const isWord = wordEnd - at <= LONGEST_WORD && (at === from || (load<u8>(CLASSES + load<u8>(at - 1)) & LEFT) !== 0);
+    if (isWord && !(side === 62 && isJoined(at, from))) {
       const rank = candidateRank(at, wordEnd, from, to);
       if (rank === UNSURE) return false;
       // A letter that stands for something else has NO_RECORD.
@@ -169,6 +172,13 @@ function findLevels(from: u32, to: u32, side: u64, mostWords: u32, columns: u32,
     at = wordEnd - 1;
   }
   return true;
+}
+
+/** Whether a dash joins a word with the one in front of it: `AUTH-ERROR:`. */
+function isJoined(at: u32, from: u32): bool {
+  if (at < from + 2 || load<u8>(at - 1) !== MINUS) return false;
+  const joined = load<u8>(at - 2);
+  return isLetter(joined) || isDigit(joined) || joined === QUOTE;
 }
 
 /** Notes the candidate if it is in a column; whether that is the best of all. */
@@ -190,7 +200,10 @@ function candidateRank(start: u32, wordEnd: u32, from: u32, to: u32): u8 {
   const first = load<u8>(start);
   let rank: u8 = 0;
   if (end - start === 1) {
-    rank = start === from && first === 100 ? 2 : load<u8>(LETTER_RANKS + first);
+    rank = isCapital(first) ? load<u8>(LETTER_RANKS + first) : start === from && first === 100 ? 2 : 0;
+    // SAP writes small letters right behind the time.
+    if (rank === 0 && start === from + 1 && !isCapital(first) && load<u8>(from) === SPACE) return UNSURE;
+    if (load<u8>(end) === COLON && end + 1 < to && isDigit(load<u8>(end, 1))) return 0;
     if (end < to && first === 68 && isDigit(load<u8>(end)) && load<u8>(end) <= 53) end++;
   } else {
     const word = findWord(start, end);
@@ -209,10 +222,17 @@ function candidateRank(start: u32, wordEnd: u32, from: u32, to: u32): u8 {
     const isNextDigit = end + 1 < to && isDigit(next);
     if ((load<u8>(CLASSES + right) & RIGHT) === 0) return 0;
     if (right === MINUS && isNextDigit) return UNSURE;
+    const left = start > from ? load<u8>(start - 1) : SPACE;
+    // `].INF-`, and lists like `system,error,critical`.
+    if ((right === MINUS && left === 46) || (right === 44 && left === 44)) return UNSURE;
+    if (right === SLASH && (left === SLASH || left === 46)) return 0;
+    if (right === COLON && next === SLASH && end + 1 < to) return 0;
     if (right === MINUS && next !== SPACE && next !== MINUS) return 0;
     if (right === 43 && !isNextDigit) return 0;
     if (right === 46 && end + 1 < to && next !== SPACE) return 0;
   }
+  // `[core:error]`.
+  if (start > from && end < to && load<u8>(start - 1) === COLON && load<u8>(end) === CLOSE_BRACKET) return UNSURE;
   look = lookOf(start, end, from, to);
   return look === 0 ? 0 : rank;
 }
@@ -233,18 +253,21 @@ function lookOf(start: u32, end: u32, from: u32, to: u32): u64 {
   const close = load<u8>(CLOSING + open);
   if (close !== 0) {
     let right = end;
-    while (right < to && load<u8>(right) === SPACE && right - end < 8) right++;
+    while (right < to && load<u8>(right) === SPACE && right - end < 16) right++;
     seenEnd = max(seenEnd, right + 1);
     const outer = left > from ? load<u8>(left - 1) : SPACE;
     if (right < to && load<u8>(right) === close && !isDigit(outer) && !isLetter(outer))
       return outer === EQUAL || (outer === COLON && open === QUOTE) ? 0 : <u64>open * 128 + close;
   }
+  // The first word of a request.
+  if (near === QUOTE && end < to && load<u8>(end) === SPACE) return 0;
   const after: u64 = blank(end < to ? load<u8>(end) : SPACE);
   if (near === EQUAL) return start === from + 1 ? <u64>EQUAL * 128 + after : 0;
   const isFirstCapital = isCapital(load<u8>(start));
   if (end - start > 2 && isFirstCapital && !isCapital(load<u8>(start, 1)))
     return ((<u64>blank(near) * 128 + 65) * 128 + 97) * 128 + after;
-  const style: u64 = end - start <= 2 ? 49 : isFirstCapital ? 65 : 97;
+  const isAlone = end - start <= 2;
+  const style: u64 = isAlone ? (isFirstCapital || start === from ? 49 : 50) : isFirstCapital ? 65 : 97;
   return (<u64>blank(near) * 128 + style) * 128 + after;
 }
 
@@ -431,14 +454,15 @@ function statusRank(start: u32, end: u32): u8 {
     if ((kind & (DIGIT | METHOD_START)) === 0) continue;
     if ((kind & DIGIT) !== 0) {
       const status = before === 0 ? statusAt(at, end) : 0;
-      if (status > 0 && (load<u8>(at - 1) === SLASH || isBarred(at) || isBehindTimers(at))) before = status;
+      if (status > 0 && (load<u8>(at - 1) === SLASH || isBarred(at) || isBehindTimers(at, start))) before = status;
       while (isDigit(load<u8>(at, 1))) at++;
       continue;
     }
     if (!isMethodAt(at, end, start)) continue;
     if (before > 0) return rankOfStatus(before);
-    if (load<u8>(at - 1) === QUOTE) return rankOfStatus(quotedStatus(at - 1, end));
-    return rankOfStatus(statusBehind(at, end));
+    const status = load<u8>(at - 1) === QUOTE ? quotedStatus(at - 1, end) : statusBehind(at, end);
+    // It may be in front of the method.
+    return status === 0 && load<u8>(at - 1) === SPACE ? UNSURE : rankOfStatus(status);
   }
   return 0;
 }
@@ -494,13 +518,20 @@ function isBarred(at: u32): bool {
   return load<u8>(left) === BAR;
 }
 
-function isBehindTimers(at: u32): bool {
+function isBehindTimers(at: u32, start: u32): bool {
   if (load<u8>(at - 1) !== SPACE) return false;
   let slashes = 0;
-  for (let left = at - 2; load<u8>(left) !== SPACE; left--) {
+  let timers = 0;
+  let isTimer = false;
+  for (let left = at - 2; left >= start; left--) {
     const byte = load<u8>(left);
     if (byte === SLASH) slashes++;
-    else if (!isDigit(byte) && byte !== MINUS && byte !== 43) return false;
+    else if (byte === MINUS || byte === 46) isTimer = true;
+    else if (byte === SPACE) {
+      if (slashes > 0 || !isTimer) break;
+      if (++timers === 3) return true;
+      isTimer = false;
+    } else if (!isDigit(byte) && byte !== 43) break;
   }
   return slashes >= 3;
 }
@@ -549,7 +580,8 @@ function messageRank(timeEnd: u32, end: u32): u8 {
   for (let words = 0; words < 4 && at < end; words++) {
     while (at < end && load<u8>(at) === SPACE) at++;
     const wordEnd = skipWord(at, end);
-    if (wordEnd > at && load<u8>(wordEnd - 1) === COLON && words > 0) return spokenRank(wordEnd, end);
+    const isTag = wordEnd > at && load<u8>(wordEnd - 1) === COLON;
+    if (isTag && (words > 0 || load<u8>(wordEnd - 2) === CLOSE_BRACKET)) return spokenRank(wordEnd, end);
     at = wordEnd;
   }
   return 0;

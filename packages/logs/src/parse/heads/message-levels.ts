@@ -79,9 +79,10 @@ function isNameByte(byte: number): boolean {
   return isDigit(byte) || (byte >= 65 && byte <= 90) || byte === DASH || byte === 95 || (byte >= 97 && byte <= 122);
 }
 
-export const METHODS = 'GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PROPFIND PROPPATCH REPORT MKCOL COPY MOVE LOCK'
-  .concat(' UNLOCK SEARCH PURGE')
-  .split(' ');
+export const METHODS =
+  'GET POST PUT HEAD DELETE OPTIONS PATCH CONNECT TRACE PROPFIND PROPPATCH REPORT MKCOL COPY MOVE LOCK'
+    .concat(' UNLOCK SEARCH PURGE')
+    .split(' ');
 const METHOD_STARTS = new Uint8Array(256);
 for (const method of METHODS) METHOD_STARTS[method.charCodeAt(0)] = 1;
 
