@@ -23,6 +23,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'config diff': ['config diff', 'config diff a.toml b.toml'],
   'config history': ['config history', 'config history -n 1'],
   events: ['events', 'events --kind started'],
+  incident: ['incident', 'incident --from 2026-11-15T04:00:00Z --to 2026-11-15T06:00:00Z'],
   logs: ['logs', 'logs LOGS -C 1', 'logs LOGS LOGS/a.log', 'logs --all'],
   'logs ls': ['logs ls', 'logs ls LOGS', 'logs ls LOGS LOGS', 'logs ls --all'],
   'logs formats': ['logs formats', 'logs formats LOGS/a.log LOGS/b.log', 'logs formats a.log'],

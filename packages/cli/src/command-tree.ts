@@ -3,7 +3,7 @@ import { ARCHIVE_COMMAND } from './commands/archive/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
-import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
+import { checkSpan, checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
 import { parameterFlags } from './parameter-flags.ts';
 import { GLOBAL_FLAGS, NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from './shared-flags.ts';
 
@@ -115,6 +115,50 @@ const EVENTS_COMMAND: CommandDefinition = {
     ['porthole events "storage-*" -f', 'some nodes, as it happens'],
   ],
   load: () => import('./commands/events.ts'),
+};
+
+const INCIDENT_COMMAND: CommandDefinition = {
+  name: 'incident',
+  about: 'report what happened: the most unusual stretch of a time range, what came before it and what stands out',
+  args: [
+    {
+      name: 'node',
+      optional: true,
+      many: true,
+      complete: 'node',
+      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
+    },
+  ],
+  flags: [
+    ...parameterFlags('clusterIncident', ['from', 'to', 'query', 'role', 'label']),
+    {
+      long: 'last',
+      value: 'span',
+      check: checkSpan,
+      default: '1h',
+      about: 'look at the time up to --to, or up to now',
+    },
+    {
+      long: 'output',
+      short: 'o',
+      value: 'format',
+      choices: ['text', 'json', 'markdown', 'html'],
+      default: 'text',
+      about: 'output format; html is a page that needs nothing else',
+    },
+    ...SHOWN_ZONE_FLAGS,
+    ...NODE_FLAGS,
+    ...OUTPUT_FLAGS,
+    PAGER_FLAG,
+  ],
+  isPaged: true,
+  notes: ['Exit codes: 0 something unusual, 1 nothing unusual, 2 error, 3 some of it could not be read.'],
+  examples: [
+    ['porthole incident', 'what happened in the last hour'],
+    ['porthole incident --from 03:00 --to 04:00', 'that night'],
+    ['porthole incident --last 6h -o html > incident.html', 'a report to send to others'],
+  ],
+  load: () => import('./commands/incident.ts'),
 };
 
 const BUNDLE_COMMAND: CommandDefinition = {
@@ -280,6 +324,7 @@ export const COMMAND_TREE: CommandDefinition = {
     CONFIG_COMMAND,
     LOGS_COMMAND,
     EVENTS_COMMAND,
+    INCIDENT_COMMAND,
     BUNDLE_COMMAND,
     ARCHIVE_COMMAND,
     DOCTOR_COMMAND,

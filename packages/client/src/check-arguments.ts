@@ -74,6 +74,7 @@ const HISTOGRAM: ArgumentKinds = { ...CONDITIONS, bucketMs: NUMBER, buckets: NUM
 const DIGEST: ArgumentKinds = { ...CONDITIONS, limit: NUMBER, newSinceMs: TIME, onlyNew: FLAG };
 const FIELDS: ArgumentKinds = { ...CONDITIONS, limit: NUMBER };
 const TOP: ArgumentKinds = { by: TEXT, ...CONDITIONS, limit: NUMBER, values: TEXTS, bucketMs: NUMBER, buckets: NUMBER };
+const INCIDENT: ArgumentKinds = { fromMs: TIME, toMs: TIME, query: QUERY };
 const HISTORY: ArgumentKinds = { key: TEXT, atMs: TIME, limit: NUMBER };
 const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER };
 
@@ -91,6 +92,7 @@ export const PARAMETERS = {
   events: SEARCH,
   followEvents: FOLLOW,
   configHistory: HISTORY,
+  incident: INCIDENT,
   records: { ...SEARCH, ...FOLLOW, follow: FLAG },
   bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
   'cluster.config': MEMBERS,
@@ -106,6 +108,7 @@ export const PARAMETERS = {
   'cluster.events': { ...SEARCH, ...MEMBERS },
   'cluster.followEvents': { ...FOLLOW, ...MEMBERS },
   'cluster.configHistory': { ...HISTORY, ...MEMBERS },
+  'cluster.incident': { ...INCIDENT, ...MEMBERS },
   'cluster.around': { ...AROUND, ...MEMBERS },
 } satisfies Readonly<Record<string, ArgumentKinds>>;
 

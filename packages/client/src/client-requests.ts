@@ -21,6 +21,8 @@ import {
   type Coverage,
   type FileRequest,
   type FollowOptions,
+  type Incident,
+  type IncidentRequest,
   type MemberSelection,
   type NodeState,
   parseQuery,
@@ -62,6 +64,8 @@ export type DigestRequest = Partial<Omit<DigestQuery, 'query'>> & QueryCondition
 export type FieldsRequest = Partial<Omit<FieldsQuery, 'query'>> & QueryCondition;
 export type TopRequest = Pick<TopQuery, 'by'> & Partial<Omit<TopQuery, 'query'>> & QueryCondition;
 export type ViewLogRequest = FileRequest & Partial<ViewRequest>;
+/** Without times: the last hour. */
+export type IncidentQuery = Partial<Omit<IncidentRequest, 'query'>> & QueryCondition;
 export type AroundLogRequest = Pick<AroundRequest, 'at'> & Partial<AroundRequest>;
 
 /** Which records: those that exist, page by page until none is left or `limit` is reached; with `follow`, those to come. */
@@ -122,6 +126,8 @@ export interface ClusterClient extends ClusterState {
     request?: Partial<ConfigHistoryRequest> & MemberSelection,
     options?: CallOptions,
   ): Promise<ClusterConfigHistory>;
+  /** What happened in a time range: in which order, and what stands out. */
+  incident(request?: IncidentQuery & MemberSelection, options?: SearchOptions): Promise<Incident>;
   around(request: AroundLogRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   member(id: string): NodeOperations;
   /**
@@ -145,6 +151,8 @@ export interface NodeClient extends NodeOperations {
    * `BundleManifest`. Without times: of the last hour. The caller closes the response.
    */
   bundle(request?: Partial<BundleRequest>, options?: CallOptions): Promise<ByteStream>;
+  /** What happened to the node in a time range; see `incidentHtml` and `incidentMarkdown` for reports. */
+  incident(request?: IncidentQuery, options?: SearchOptions): Promise<Incident>;
 }
 
 type Parsed<Request> = Omit<Request, 'query'> & { query?: QueryNode };

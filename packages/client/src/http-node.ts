@@ -14,11 +14,13 @@ import {
   encodeCount,
   encodeEventFollow,
   encodeHistory,
+  encodeIncident,
   encodeLogFiles,
   encodeSearch,
   encodeView,
   type FileRequest,
   type FollowOptions,
+  type Incident,
   type LogFilesOptions,
   loadGaps,
   type NodeConfig,
@@ -54,6 +56,7 @@ import {
   type FieldsRequest,
   type FollowRequest,
   type HistogramRequest,
+  type IncidentQuery,
   type NodeClient,
   parseRequest,
   type RecordsEvent,
@@ -70,6 +73,7 @@ import {
   decodeConfigVersion,
   decodeCount,
   decodeDescription,
+  decodeLists,
   decodeLogFiles,
   decodeLogList,
   decodeSettings,
@@ -252,6 +256,13 @@ export class HttpNode implements NodeClient {
     checkOptions('configVersion', options);
     const path = `${PATHS.configHistory}/${encodeURIComponent(version)}`;
     return requestJson({ path, ...options }, this.#deps, decodeConfigVersion);
+  }
+
+  async incident(request: IncidentQuery = {}, options: SearchOptions = {}): Promise<Incident> {
+    checkArguments('incident', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const httpRequest = { path: PATHS.incident, query: encodeIncident(parseRequest(request), budget), ...limits };
+    return requestJson(httpRequest, this.#deps, decodeLists<Incident>('steps', 'standouts', 'members'));
   }
 
   async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {

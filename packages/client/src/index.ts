@@ -118,6 +118,7 @@ export type {
   FieldsRequest,
   FollowRequest,
   HistogramRequest,
+  IncidentQuery,
   NodeClient,
   NodeOperations,
   QueryCondition,

@@ -304,6 +304,8 @@ export interface ClusterState extends ClusterCounts {
   configHistory(request: ConfigHistoryRequest & MemberSelection, options?: CallOptions): Promise<ClusterConfigHistory>;
   /** Oldest first. */
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
+  /** The id of the responding node; absent: it is not known here. */
+  selfId?(): Promise<string>;
   /** Settles when its members are known; absent: they are. */
   opened?(): Promise<void>;
   /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */

@@ -78,6 +78,20 @@ export {
   toEvent,
   type VersionChange,
 } from './events.ts';
+export type {
+  Incident,
+  IncidentPhase,
+  IncidentRecord,
+  IncidentRequest,
+  IncidentStep,
+  SharedValue,
+  Standout,
+  StandoutCounts,
+  StandoutKind,
+  StepChange,
+  StepKind,
+} from './incident.ts';
+export { incidentHtml, incidentMarkdown, incidentText, type TextStyle } from './incident-report.ts';
 export {
   isLabelName,
   isLabelPattern,
@@ -215,12 +229,16 @@ export {
   encodeClusterEventFollow,
   encodeEventFollow,
   encodeHistory,
+  encodeIncident,
+  type IncidentFormat,
   ofAskedKinds,
   ofKinds,
   parseClusterEventsRequest,
   parseClusterHistoryRequest,
+  parseClusterIncidentRequest,
   parseEventsRequest,
   parseHistoryRequest,
+  parseIncidentRequest,
 } from './requests/event-requests.ts';
 export {
   type CountRequest,
@@ -283,6 +301,7 @@ export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
 export {
   DURATION_UNITS,
   durationText,
+  formatSpan,
   parseSpan,
   type RequestClock,
   rangeProblem,

@@ -184,6 +184,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
   'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
   events: lines(EVENT),
+  incident: whole({ $ref: '#/components/schemas/Incident' }),
   'archive status': lines(ARCHIVE_STATUS),
   'archive verify': lines(ARCHIVE_DAY),
   doctor: whole(DOCTOR),

@@ -25,10 +25,12 @@ import {
   encodeClusterSearch,
   encodeConfigDiff,
   encodeHistory,
+  encodeIncident,
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
   type HeldSnapshot,
+  type Incident,
   loadGaps,
   MEMBER_ID,
   type MemberSelection,
@@ -46,6 +48,7 @@ import {
   type FieldsRequest,
   type FollowRequest,
   type HistogramRequest,
+  type IncidentQuery,
   type NodeOperations,
   parseRequest,
   type RecordsOptions,
@@ -222,6 +225,14 @@ export class HttpCluster implements ClusterClient {
     checkArguments('cluster.configHistory', request, options);
     const httpRequest = { path: PATHS.clusterConfigHistory, query: encodeHistory(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigHistory>('nodes', 'members'));
+  }
+
+  async incident(request: IncidentQuery & MemberSelection = {}, options: SearchOptions = {}): Promise<Incident> {
+    checkArguments('cluster.incident', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeIncident(parseRequest(request), budget);
+    const httpRequest = { path: PATHS.clusterIncident, query, ...limits };
+    return requestJson(httpRequest, this.#deps, decodeLists<Incident>('steps', 'standouts', 'members'));
   }
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {

@@ -11,3 +11,4 @@ export { collectResponse } from './collect-response.ts';
 export { fakeCluster } from './fake-cluster.ts';
 export { FakeLindb } from './fake-lindb.ts';
 export { endItem, FakeNode, record } from './fake-node.ts';
+export { incidentSource } from './incident-source.ts';

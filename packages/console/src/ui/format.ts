@@ -1,5 +1,7 @@
-import { type RequestClock, readTime } from '@porthole/contract';
+import { formatSpan, type RequestClock, readTime } from '@porthole/contract';
 import type { ZoneName } from '../state/view.ts';
+
+export { formatSpan } from '@porthole/contract';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -44,20 +46,6 @@ export function formatAge(timeMs: number, nowMs: number): string {
   return ageMs < 1000 ? 'just now' : `${formatSpan(ageMs)} ago`;
 }
 
-/** Two units at most: `412 ms`, `1.2 s`, `42 s`, `4 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
-export function formatSpan(spanMs: number): string {
-  const ms = Math.max(0, spanMs);
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${Math.floor(ms / 100) / 10} s`;
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return twoUnits(minutes, 'min', seconds % 60, 's');
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return twoUnits(hours, 'h', minutes % 60, 'min');
-  return twoUnits(Math.floor(hours / 24), 'd', hours % 24, 'h');
-}
-
 /** Decimal units, three digits at most: `512 B`, `8.4 GB`, `120 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
@@ -87,10 +75,6 @@ export function zoneLabel(zone: ZoneName, timeMs: number): string {
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
-}
-
-function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 }
 
 function dateParts(timeMs: number, zone: ZoneName) {

@@ -1,10 +1,10 @@
 import { EVENT_KINDS } from '../events.ts';
 import { CLUSTER_SEARCH_ROWS, MEMBER_ROWS, POSITIONS_ROW } from './cluster-parameters.ts';
-import { choices, flag, text, timestamp, wholeNumber } from './codecs.ts';
+import { choice, choices, flag, query, text, timestamp, wholeNumber } from './codecs.ts';
 import type { ParameterRow } from './parameter.ts';
-import { BACK_ROW, SEARCH_ROWS } from './record-parameters.ts';
+import { BACK_ROW, BUDGET_ROW, SEARCH_ROWS } from './record-parameters.ts';
 
-/* The parameters of events and of the history of configurations. */
+/* The parameters of events, of the history of configurations, and of incidents. */
 
 export const EVENT_OWN_ROWS = [
   { name: 'kind', field: 'kinds', codec: choices(EVENT_KINDS) },
@@ -37,3 +37,16 @@ export const VERSION_ROW = {
   codec: text(),
   docs: 'configVersion',
 } as const satisfies ParameterRow;
+
+export const INCIDENT_FORMATS = ['json', 'markdown', 'html'] as const;
+
+export const INCIDENT_OWN_ROWS = [
+  { name: 'from', field: 'fromMs', codec: timestamp, docs: 'incidentFrom' },
+  { name: 'to', field: 'toMs', codec: timestamp, docs: 'incidentTo' },
+  { name: 'query', field: 'query', codec: query },
+  { name: 'format', field: 'format', codec: choice(INCIDENT_FORMATS), default: 'json', docs: 'incidentFormat' },
+] as const satisfies readonly ParameterRow[];
+
+export const INCIDENT_ROWS = [...INCIDENT_OWN_ROWS, BUDGET_ROW] as const;
+
+export const CLUSTER_INCIDENT_ROWS = [...MEMBER_ROWS, ...INCIDENT_ROWS] as const;

@@ -9,7 +9,7 @@ import {
   type TICKET_FOR_ROW,
   type TICKET_ROW,
 } from './cluster-parameters.ts';
-import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
+import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, INCIDENT_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
 import {
   type CONFIG_ROWS,
   type FILE_ROWS,
@@ -130,6 +130,7 @@ const FILTER_DOCS: DocsOf<typeof FILTER_ROWS> = {
   },
 };
 
+const HTTP_ONLY = { absent: 'there over HTTP only' };
 const HTTP_HEADER = { absent: 'a header of HTTP' };
 const RESUMED = { absent: 'the CLI resumes by itself' };
 
@@ -506,7 +507,11 @@ const CONFIG_DOCS: DocsOf<typeof CONFIG_ROWS> = {
   },
 };
 
-const EVENT_DOCS: DocsOf<typeof EVENT_OWN_ROWS | typeof HISTORY_OWN_ROWS | readonly [typeof VERSION_ROW]> = {
+type IncidentRow = Exclude<(typeof INCIDENT_OWN_ROWS)[number], { name: 'query' }>;
+
+const EVENT_DOCS: DocsOf<
+  typeof EVENT_OWN_ROWS | typeof HISTORY_OWN_ROWS | readonly [typeof VERSION_ROW] | readonly IncidentRow[]
+> = {
   kind: {
     meaning: 'Only events of this kind. Repeat for several.',
     proto: 'kinds',
@@ -537,6 +542,21 @@ const EVENT_DOCS: DocsOf<typeof EVENT_OWN_ROWS | typeof HISTORY_OWN_ROWS | reado
     meaning: 'The version, as the history returns it.',
     proto: 'version',
     cli: { absent: 'the CLI asks by time' },
+  },
+  incidentFrom: {
+    meaning: 'Where to look: from this time on, written as in a search. Default: an hour before `to`.',
+    proto: HTTP_ONLY,
+    cli: { long: 'from', short: 'S', value: 'time', about: 'look from this time on: 03:00, yesterday 18:00, 2h ...' },
+  },
+  incidentTo: {
+    meaning: 'Where to look: before this time, written like `from`. Default: now.',
+    proto: HTTP_ONLY,
+    cli: { long: 'to', short: 'U', value: 'time', about: 'look before this time, same format as --from' },
+  },
+  incidentFormat: {
+    meaning: 'How the report is written: `json`, `markdown`, or `html`, a page that needs nothing else.',
+    proto: HTTP_ONLY,
+    cli: { absent: '--output selects the format' },
   },
 };
 

@@ -1,13 +1,23 @@
 import type { FollowQuery, QueryNode, SearchQuery } from '@porthole/logs/types';
 import type { MemberSelection } from '../cluster-state.ts';
+import { PortholeError } from '../errors/errors.ts';
 import { type ConfigHistoryRequest, type EventKind, kindsQuery } from '../events.ts';
+import type { IncidentRequest } from '../incident.ts';
 import type { Query } from '../params/codecs.ts';
-import { CLUSTER_HISTORY_ROWS, EVENT_OWN_ROWS, HISTORY_OWN_ROWS } from '../params/event-parameters.ts';
+import {
+  CLUSTER_HISTORY_ROWS,
+  CLUSTER_INCIDENT_ROWS,
+  EVENT_OWN_ROWS,
+  HISTORY_OWN_ROWS,
+  type INCIDENT_FORMATS,
+  INCIDENT_ROWS,
+} from '../params/event-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
-import type { RequestClock } from '../time/time-text.ts';
+import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import { encodeClusterFollow, parseClusterFollowRequest, parseClusterSearchRequest } from './cluster-requests.ts';
 import {
   encodeFollow,
+  parseConditions,
   parseFollowRequest,
   parseSearchRequest,
   type SearchLimits,
@@ -69,6 +79,42 @@ export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSel
 /** The request for events of the kinds that the parameters name, or of any kind. */
 export function ofAskedKinds<Request extends { query?: QueryNode }>(request: Request, query: Query): Request {
   return ofKinds(request, parseParameters(EVENT_OWN_ROWS, query).kinds);
+}
+
+/** Without times: the last hour. */
+const INCIDENT_RANGE_MS = 3_600_000;
+
+/** How the report is written. */
+export type IncidentFormat = (typeof INCIDENT_FORMATS)[number];
+
+interface ParsedIncident {
+  request: IncidentRequest;
+  format: IncidentFormat;
+}
+
+export function parseIncidentRequest(query: Query, clock: RequestClock): ParsedIncident {
+  return toIncident(parseConditions(INCIDENT_ROWS, query, { clock }), clock);
+}
+
+export function parseClusterIncidentRequest(query: Query, clock: RequestClock): ParsedIncident {
+  return toIncident(parseConditions(CLUSTER_INCIDENT_ROWS, query, { clock }), clock);
+}
+
+function toIncident(
+  values: Partial<IncidentRequest> & { format: IncidentFormat; budgetMs?: number },
+  { nowMs }: RequestClock,
+): ParsedIncident {
+  const { format, budgetMs: _budget, toMs = nowMs, fromMs = toMs - INCIDENT_RANGE_MS, ...rest } = values;
+  const problem = rangeProblem({ name: '"from"', timeMs: fromMs }, { name: '"to"', timeMs: toMs });
+  if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
+  return { request: { ...rest, fromMs, toMs }, format };
+}
+
+export function encodeIncident(
+  request: WithQueryText<Partial<IncidentRequest>>,
+  options: { budgetMs?: number } = {},
+): URLSearchParams {
+  return encodeParameters(CLUSTER_INCIDENT_ROWS, { ...request, ...options });
 }
 
 /** The request for events of these kinds, or of any kind. */

@@ -2,8 +2,10 @@ import { CLUSTER_LAST_EVENT_ID_ROW } from '../params/cluster-parameters.ts';
 import {
   CLUSTER_EVENT_ROWS,
   CLUSTER_HISTORY_ROWS,
+  CLUSTER_INCIDENT_ROWS,
   EVENT_ROWS,
   HISTORY_OWN_ROWS,
+  INCIDENT_ROWS,
   VERSION_ROW,
 } from '../params/event-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
@@ -25,7 +27,19 @@ const EVENT_ERRORS = [
 const EVENTS_ARE_RECORDS =
   'Each is a record, in lines as in a search; its `context` has the `kind` and what else is known of it.';
 
-/** What happened: events, and the history of configurations. */
+const INCIDENT_ERRORS = [
+  'PARAMETER_INVALID',
+  'QUERY_INVALID',
+  'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
+  'TOO_MANY_SEARCHES',
+  'NOT_SUPPORTED',
+] as const;
+
+const INCIDENT_PARTS =
+  'The most unusual stretch of the time range: what happened in which order, what stands out against the hour before and the other nodes, with the numbers behind it, and what was not read. Values of settings are in it only for the role `config`.';
+
+/** What happened: events, the history of configurations, and incidents. */
 export const EVENT_ROUTES = {
   events: {
     path: PATHS.events,
@@ -74,5 +88,23 @@ export const EVENT_ROUTES = {
     parameters: documentParameters(CLUSTER_HISTORY_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfigHistory' },
     errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
+  },
+  incident: {
+    path: PATHS.incident,
+    role: 'viewer',
+    summary: 'Report what happened',
+    description: `${INCIDENT_PARTS} Of this node only.`,
+    parameters: documentParameters(INCIDENT_ROWS),
+    response: { contentType: JSON_TYPE, schema: 'Incident' },
+    errors: INCIDENT_ERRORS,
+  },
+  clusterIncident: {
+    path: PATHS.clusterIncident,
+    role: 'viewer',
+    summary: 'Report what happened on all members',
+    description: INCIDENT_PARTS,
+    parameters: documentParameters(CLUSTER_INCIDENT_ROWS),
+    response: { contentType: JSON_TYPE, schema: 'Incident' },
+    errors: [...INCIDENT_ERRORS, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
   },
 } as const satisfies Record<string, Route>;

@@ -279,6 +279,75 @@ const HISTORY: SentTypes['ConfigHistory'] = {
   isComplete: true,
 };
 
+const FIRST_RECORD: SentTypes['IncidentRecord'] = {
+  node: 'broker-1',
+  file: FILE.name,
+  cursor: RECORD.cursor,
+  timeMs: AT_MS,
+  level: 'ERROR',
+  source: 'flow/write.go:88',
+  message: RECORD.message,
+};
+
+const INCIDENT: SentTypes['Incident'] = {
+  headline: 'New errors on broker-1, 1 min 57 s after its query.timeout changed',
+  isUnusual: true,
+  lookedFromMs: AT_MS - 1_800_000,
+  lookedToMs: AT_MS + 1_800_000,
+  fromMs: AT_MS,
+  toMs: AT_MS + 300_000,
+  isOver: true,
+  steps: [
+    {
+      kind: 'first-error',
+      timeMs: AT_MS,
+      uncertaintyMs: 0,
+      delayMs: 0,
+      nodes: ['broker-1'],
+      title: 'First new error, on broker-1: a pattern never seen before',
+      detail: 'flow/write.go:88 · 17 records, 0 → 3.4 a minute',
+      changes: [],
+      record: FIRST_RECORD,
+      shares: [],
+      path: '/api/v1/cluster/log/search?source=flow%2Fwrite.go%3A88',
+    },
+  ],
+  standouts: [
+    {
+      kind: 'pattern',
+      score: 55.1,
+      title: 'flow/write.go:88 new on broker-1',
+      detail: 'ERROR: 0 → 3.4 a minute, never before',
+      nodes: ['broker-1'],
+      timeMs: AT_MS,
+      event: null,
+      keys: [],
+      pattern: 'flow/write.go:88',
+      field: null,
+      value: null,
+      shares: [{ field: 'shard', value: '13', count: 17, of: 17 }],
+      record: FIRST_RECORD,
+      counts: {
+        during: 17,
+        duringMs: 300_000,
+        before: 0,
+        beforeMs: 3_600_000,
+        most: 17,
+        others: 0,
+        ratioBefore: 87.2,
+        ratioOthers: 37.4,
+      },
+      paths: ['/api/v1/cluster/log/digest?source=flow%2Fwrite.go%3A88'],
+    },
+  ],
+  before: { fromMs: AT_MS - 3_600_000, toMs: AT_MS, records: 7200, errors: 0, warnings: 12, nodes: 3 },
+  during: { fromMs: AT_MS, toMs: AT_MS + 300_000, records: 617, errors: 17, warnings: 3, nodes: 3 },
+  after: { fromMs: AT_MS + 300_000, toMs: AT_MS + 1_800_000, records: 3000, errors: 0, warnings: 5, nodes: 3 },
+  requests: 22,
+  members: [REPORT],
+  coverage: COMPLETE,
+};
+
 const EXAMPLES = {
   NodeConfig: CONFIG,
   NodeSettings: {
@@ -350,6 +419,7 @@ const EXAMPLES = {
     config: CONFIG.config,
     settings: [{ key: 'query.timeout', value: '3s' }],
   },
+  Incident: INCIDENT,
   ClusterConfigHistory: { nodes: [{ id: 'broker-1', history: HISTORY }], members: [REPORT] },
   ForgottenMember: { id: 'broker-3', members: [REPORT] },
   ClusterConfig: { configs: [{ id: 'broker-1', role: 'broker', config: CONFIG, report: REPORT }] },

@@ -46,6 +46,16 @@ import type { Coverage, Missing } from '../coverage.ts';
 import type { Problem } from '../errors/errors.ts';
 import type { ClusterConfigHistory, ConfigHistory, ConfigPeriod, ConfigVersion, VersionChange } from '../events.ts';
 import type {
+  Incident,
+  IncidentPhase,
+  IncidentRecord,
+  IncidentStep,
+  SharedValue,
+  Standout,
+  StandoutCounts,
+  StepChange,
+} from '../incident.ts';
+import type {
   NodeConfig,
   NodeDescription,
   NodeObject,
@@ -85,6 +95,14 @@ export interface ResponseTypes {
   VersionChange: VersionChange;
   ConfigVersion: ConfigVersion;
   ClusterConfigHistory: ClusterConfigHistory;
+  Incident: Incident;
+  IncidentStep: IncidentStep;
+  StepChange: StepChange;
+  IncidentRecord: IncidentRecord;
+  SharedValue: SharedValue;
+  Standout: Standout;
+  StandoutCounts: StandoutCounts;
+  IncidentPhase: IncidentPhase;
   LogEntry: LogEntry;
   LogList: LogEntry[];
   LogFile: LogFileDetails;

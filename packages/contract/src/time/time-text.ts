@@ -236,3 +236,21 @@ export function durationText(durationMs: number): string {
   const unit = UNITS.findLast(({ names: [short], ms }) => short !== 'w' && durationMs % ms === 0);
   return unit === undefined ? `${durationMs}ms` : `${durationMs / unit.ms}${unit.names[0]}`;
 }
+
+/** Two units at most: `412 ms`, `1.2 s`, `42 s`, `4 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
+export function formatSpan(spanMs: number): string {
+  const ms = Math.max(0, spanMs);
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${Math.floor(ms / 100) / 10} s`;
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return twoUnits(minutes, 'min', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return twoUnits(hours, 'h', minutes % 60, 'min');
+  return twoUnits(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+}

@@ -130,6 +130,10 @@ export class NodeCluster implements ClusterState {
     await (await this.#opening.last())?.local.close();
   }
 
+  async selfId(): Promise<string> {
+    return (this.#self ?? (await this.#untilStarted())).id;
+  }
+
   /** While this node starts, no member was asked yet: requests wait for that. */
   async opened(): Promise<void> {
     if (this.isConfigured && !this.#opened) await this.#open();

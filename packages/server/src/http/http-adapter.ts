@@ -13,7 +13,7 @@ import { ConsoleFiles } from './response/console-files.ts';
 import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
-import { createEventRoutes } from './routes/event-routes.ts';
+import { createEventRoutes, createIncidentRoute } from './routes/event-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
 import {
@@ -89,6 +89,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createLogRoutes(state, lazyCallOptions),
       ...createRecordRoutes(state, recordOptions),
       ...createEventRoutes(state, recordOptions),
+      ...createIncidentRoute(cluster, recordOptions),
       ...createQueryRoutes(),
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),

@@ -47,7 +47,8 @@ type ClusterRouteId =
   | 'clusterLogTop'
   | 'clusterLogMoment'
   | 'clusterEvents'
-  | 'clusterConfigHistory';
+  | 'clusterConfigHistory'
+  | 'clusterIncident';
 
 /** What this node answers for all members. Without a cluster every answer is that it cannot. */
 export function createClusterRoutes(

@@ -1,0 +1,85 @@
+import type { IncidentQuery, NodeClient } from '@porthole/client';
+import {
+  codeOf,
+  failures,
+  type Incident,
+  incidentHtml,
+  incidentMarkdown,
+  incidentText,
+  type MemberSelection,
+  missingText,
+  parseSpan,
+  rangeProblem,
+} from '@porthole/contract';
+import { createZone } from '@porthole/logs';
+import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
+import type { Invocation } from '../invocation.ts';
+import { visibleJson, visibleText } from '../output/visible-text.ts';
+import { timeFlag } from '../records/record-flags.ts';
+import { openNode } from '../sources/open-node.ts';
+import { memberSelection } from '../sources/source-flags.ts';
+
+const DEFAULT_LAST_MS = 3_600_000;
+
+/** Prints what happened on the nodes of the cluster, or on a node without one. */
+export async function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  const { terminal } = invocation;
+  const client = await openNode(invocation);
+  const { timeZone, clockMs } = await client.describe({ signal });
+  const zone = createZone(invocation.text('time-zone') ?? timeZone);
+  const request = buildRequest(invocation, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
+  const incident = await fetchIncident(client, request, signal);
+  await terminal.write(format(incident));
+  const missing = failures(incident.coverage);
+  for (const part of missing) terminal.warn(visibleText(missingText(part)));
+  if (missing.length > 0) return EXIT.partial;
+  return incident.isUnusual ? EXIT.ok : EXIT.different;
+
+  function format(found: Incident): string {
+    switch (invocation.text('output')) {
+      case 'json':
+        return `${visibleJson(JSON.stringify(found))}\n`;
+      case 'markdown':
+        return incidentMarkdown(found, zone);
+      case 'html':
+        return incidentHtml(found, zone);
+      default:
+        return incidentText(found, zone, { columns: terminal.columns, ...terminal.colors });
+    }
+  }
+}
+
+function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>[2]): IncidentQuery & MemberSelection {
+  const last = invocation.text('last');
+  const query = invocation.text('query');
+  if (last !== undefined && invocation.text('from') !== undefined)
+    throw new ProgramError('--from and --last both say where to start: give one of them');
+  const toMs = timeFlag(invocation, 'to', clock) ?? clock.nowMs;
+  const lastMs = last === undefined ? DEFAULT_LAST_MS : (parseSpan(last) ?? DEFAULT_LAST_MS);
+  const fromMs = timeFlag(invocation, 'from', clock) ?? toMs - lastMs;
+  const problem = rangeProblem({ name: '--from', timeMs: fromMs }, { name: '--to', timeMs: toMs });
+  if (problem !== undefined) throw new ProgramError(problem);
+  const { args } = invocation;
+  return {
+    ...{ fromMs, toMs },
+    ...(query !== undefined && { query }),
+    ...(args.length > 0 && { nodes: [...args] }),
+    ...memberSelection(invocation),
+  };
+}
+
+/** A node without a cluster reports about itself. */
+async function fetchIncident(
+  client: NodeClient,
+  request: IncidentQuery & MemberSelection,
+  signal: AbortSignal,
+): Promise<Incident> {
+  const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
+  try {
+    return await client.cluster.incident(request, { signal });
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+    return client.incident(own, { signal });
+  }
+}

@@ -1,0 +1,244 @@
+import { type EventKind, type Incident, type MemberReport, PortholeError } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { incidentSource } from '../testing/incident-source.ts';
+import { findIncident } from './find-incident.ts';
+import { EngineNode } from './testing/engine-node.ts';
+
+const START = Date.parse('2026-11-17T03:00:00Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LOOKED = { fromMs: START, toMs: START + HOUR };
+
+/** Ordinary work since more than an hour before, with an error now and then. */
+function work(node: EngineNode, offsetMs = 0): void {
+  for (let at = START - 80 * MINUTE; at < START + HOUR; at += 3000)
+    node.log(at + offsetMs, 'INFO', 'query/exec.go:90', `query took ${at % 97} ms shard=${(at / 3000) % 8}`);
+  for (let at = START - 80 * MINUTE; at < START + HOUR; at += 7 * MINUTE)
+    node.log(at + offsetMs, 'ERROR', 'net/conn.go:7', 'connection reset by peer');
+}
+
+type Nodes = Record<string, EngineNode>;
+
+function cluster(...ids: string[]): Nodes {
+  return Object.fromEntries(
+    ids.map((id) => {
+      const node = new EngineNode();
+      work(node);
+      return [id, node];
+    }),
+  );
+}
+
+function get(nodes: Nodes, id: string): EngineNode {
+  const node = nodes[id];
+  if (!node) throw new Error(`no node ${id}`);
+  return node;
+}
+
+async function report(nodes: Nodes, options = {}, request = LOOKED): Promise<Incident> {
+  for (const node of Object.values(nodes)) node.flush();
+  return findIncident(incidentSource(nodes), request, options);
+}
+
+const CHANGED = START + 10 * MINUTE + 11_000;
+const FIRST = CHANGED + 117_000;
+
+/** A setting changes on storage-3; two minutes later it fails, and the broker after it. */
+function changedSetting(): Nodes {
+  const nodes = cluster('storage-1', 'storage-2', 'storage-3', 'broker-1');
+  const storage = get(nodes, 'storage-3');
+  storage.writeEvents([
+    {
+      timeMs: CHANGED,
+      kind: 'config-changed',
+      fields: { keys: ['storage.wal.dir'], config: 'b', before: 'a', how: 'edit' },
+    },
+  ]);
+  const changes = [{ key: 'storage.wal.dir', before: '/data/wal', after: '/mnt/wal' }];
+  storage.history = { isComplete: true, periods: [{ version: 'b', fromMs: CHANGED, toMs: null, changes }] };
+  for (let at = 0; at < 200_000; at += 250)
+    storage.log(FIRST + at, 'ERROR', 'wal.go:211', `fsync of segment ${at} failed: no space left dir=/mnt/wal shard=7`);
+  for (let at = 1000; at < 200_000; at += 2000)
+    get(nodes, 'broker-1').log(FIRST + at, 'ERROR', 'exec.go:131', 'query failed: no leader shard=7');
+  return nodes;
+}
+
+describe('a setting that changed before new errors', () => {
+  it('comes first, and what followed in its order', async () => {
+    const incident = await report(changedSetting(), { withValues: true });
+    expect(incident.headline).toBe(
+      'New errors on 2 nodes, first on storage-3, 1 min 57 s after its storage.wal.dir changed',
+    );
+    expect(incident.steps.map(({ kind, nodes, delayMs }) => ({ kind, nodes, delayMs }))).toEqual([
+      { kind: 'config-changed', nodes: ['storage-3'], delayMs: 0 },
+      { kind: 'first-error', nodes: ['storage-3'], delayMs: 117_000 },
+      { kind: 'spread', nodes: ['broker-1'], delayMs: 118_000 },
+    ]);
+    const [change, error, spread] = incident.steps;
+    expect(change?.changes).toEqual([{ key: 'storage.wal.dir', before: '/data/wal', after: '/mnt/wal' }]);
+    expect(error?.record).toMatchObject({ node: 'storage-3', file: 'a.log', timeMs: FIRST, source: 'wal.go:211' });
+    expect(error?.shares).toEqual([{ field: 'shard', value: '7', count: 800, of: 800 }]);
+    expect(spread?.shares).toEqual([{ field: 'shard', value: '7', count: 100, of: 100 }]);
+    const [first, second] = incident.standouts;
+    expect(first).toMatchObject({ kind: 'change', keys: ['storage.wal.dir'], nodes: ['storage-3'], score: 100 });
+    expect(second).toMatchObject({
+      kind: 'pattern',
+      pattern: 'wal.go:211',
+      counts: { during: 800, before: 0, others: 0 },
+    });
+    expect(incident).toMatchObject({ isUnusual: true, isOver: true, coverage: { isComplete: true } });
+    expect(incident.requests).toBeLessThan(40);
+  });
+
+  it('has no values for clients that may not read configurations', async () => {
+    const { steps } = await report(changedSetting());
+    expect(steps[0]?.changes).toEqual([{ key: 'storage.wal.dir' }]);
+    expect(JSON.stringify(steps)).not.toContain('/data/wal');
+  });
+
+  it('is found from logs alone where nodes keep no events', async () => {
+    const nodes = changedSetting();
+    for (const node of Object.values(nodes))
+      node.events = async function* (): AsyncGenerator<never> {
+        yield* [];
+        throw new PortholeError('NOT_SUPPORTED', 'no events');
+      } as never;
+    const incident = await report(nodes);
+    expect(incident.headline).toBe('New errors on 2 nodes, first on storage-3');
+    expect(incident.coverage.isComplete).toBe(false);
+  });
+
+  it('on a node whose clock is wrong is told by the right time', async () => {
+    const offsetMs = 600_000;
+    const nodes = cluster('a', 'b');
+    const wrong = new EngineNode();
+    work(wrong, offsetMs);
+    for (let at = 0; at < 120_000; at += 500) wrong.log(FIRST + at + offsetMs, 'ERROR', 'wal.go:211', 'no space left');
+    wrong.writeEvents([{ timeMs: CHANGED + offsetMs, kind: 'version-changed', fields: { before: '1', version: '2' } }]);
+    for (const node of [...Object.values(nodes), wrong]) node.flush();
+    const source = incidentSource({ ...nodes, wrong }, { wrong: { offsetMs, uncertaintyMs: 1 } });
+    const incident = await findIncident(source, LOOKED);
+    expect(incident.headline).toBe('New errors on wrong, 1 min 57 s after its version changed from 1 to 2');
+    expect(incident.steps[0]).toMatchObject({ timeMs: CHANGED });
+  });
+});
+
+describe('a quiet hour', () => {
+  it('says so, and what was looked at', async () => {
+    const nodes = cluster('a', 'b', 'c');
+    get(nodes, 'a').writeEvents([{ timeMs: CHANGED, kind: 'config-changed', fields: { keys: ['x'] } }]);
+    const { headline, isUnusual, steps, standouts } = await report(nodes);
+    expect(headline).toMatch(
+      /^Nothing unusual: 0\.4 errors a minute; looked at 3,6\d\d records of 3 nodes and 1 event$/,
+    );
+    expect({ isUnusual, standouts, kinds: steps.map(({ kind }) => kind) }).toEqual({
+      isUnusual: false,
+      standouts: [],
+      kinds: ['config-changed'],
+    });
+  });
+
+  it('is called quiet only as far as it was read', async () => {
+    const nodes = cluster('a', 'b');
+    get(nodes, 'b').logHistogram = (async () => {
+      throw new PortholeError('UNREACHABLE', 'no connection');
+    }) as never;
+    const { headline, coverage, members } = await report(nodes);
+    expect(headline).toMatch(/^Nothing unusual in what was read: /);
+    expect(coverage.missing).toMatchObject([{ node: 'b' }]);
+    expect(members.map(({ id, outcome }: MemberReport) => [id, outcome === 'ok'])).toEqual([
+      ['a', true],
+      ['b', false],
+    ]);
+  });
+
+  it('of nodes without any record is quiet, too', async () => {
+    const { headline, during } = await report({ a: new EngineNode() });
+    expect(headline).toBe('Nothing unusual: 0 errors a minute; looked at 0 records of 0 nodes and 0 events');
+    expect(during.records).toBe(0);
+  });
+
+  it('with twice as much to do, and as many more of the usual errors, is quiet', async () => {
+    const nodes = cluster('a', 'b');
+    for (const node of Object.values(nodes)) {
+      for (let at = START - 80 * MINUTE; at < START + HOUR; at += 10_000)
+        node.log(at, 'ERROR', 'net/conn.go:9', 'refused');
+      for (let at = START; at < START + 20 * MINUTE; at += 3000)
+        node.log(at, 'INFO', 'query/exec.go:90', 'query took 3 ms');
+      for (let at = START; at < START + 20 * MINUTE; at += 10_000)
+        node.log(at + 5, 'ERROR', 'net/conn.go:9', 'refused');
+    }
+    expect((await report(nodes)).isUnusual).toBe(false);
+  });
+
+  it('with a node that is new is quiet: it does what the others do', async () => {
+    const nodes = cluster('a', 'b');
+    const fresh = new EngineNode();
+    for (let at = START + 10 * MINUTE; at < START + HOUR; at += 1500)
+      fresh.log(at, 'INFO', 'query/exec.go:90', 'query');
+    for (const node of Object.values(nodes))
+      for (let at = START - HOUR; at < START + HOUR; at += 9000) node.log(at, 'WARN', 'a.go:1', 'slow');
+    for (let at = START + 10 * MINUTE; at < START + HOUR; at += 9000) fresh.log(at, 'WARN', 'a.go:1', 'slow');
+    expect((await report({ ...nodes, fresh })).isUnusual).toBe(false);
+  });
+});
+
+describe('events without errors', () => {
+  const LOST = START + 20 * MINUTE;
+  it.each<[EventKind, object, string]>([
+    ['killed', { uncertaintyMs: 2000 }, 'a was killed'],
+    ['disk-nearly-full', { usedPercent: 96 }, 'Disk was 96 % full on a'],
+  ])('%s is an incident', async (kind, fields, headline) => {
+    const nodes = cluster('a', 'b');
+    get(nodes, 'a').writeEvents([{ timeMs: LOST, kind, fields }]);
+    expect((await report(nodes)).headline).toBe(headline);
+  });
+
+  it('that several nodes saw are one step, of the member that was lost', async () => {
+    const nodes = cluster('a', 'b', 'c');
+    for (const [index, id] of ['a', 'b'].entries())
+      get(nodes, id).writeEvents([
+        { timeMs: LOST + index * 800, kind: 'member-lost', fields: { member: 'c', uncertaintyMs: 5000 } },
+      ]);
+    const { steps, headline } = await report(nodes);
+    expect(headline).toBe('c stopped responding');
+    expect(steps).toMatchObject([
+      { kind: 'member-lost', nodes: ['c'], timeMs: LOST, uncertaintyMs: 5000, detail: 'member-lost; seen by a, b' },
+    ]);
+  });
+
+  it('a node that logs nothing while others go on is one', async () => {
+    const nodes = cluster('a', 'b');
+    const silent = new EngineNode();
+    for (let at = START - 80 * MINUTE; at < START + 20 * MINUTE; at += 1000) silent.log(at, 'INFO', 'a.go:1', 'work');
+    const { standouts } = await report({ ...nodes, silent });
+    expect(standouts[0]).toMatchObject({ kind: 'silence', event: 'log-silent', nodes: ['silent'] });
+  });
+});
+
+it('a value of a field that errors share stands out', async () => {
+  const nodes = cluster('a', 'b');
+  for (const node of Object.values(nodes))
+    for (let at = 0; at < 60; at++) {
+      const line = at % 2 ? 'parse.go:3' : 'run.go:9';
+      node.log(FIRST + at * 2000, 'ERROR', line, `request failed shard=5 tenant=t${at % 4}`);
+    }
+  const { standouts } = await report(nodes);
+  expect(standouts.slice(0, 3)).toContainEqual(expect.objectContaining({ kind: 'value', field: 'shard', value: '5' }));
+});
+
+it('many nodes and hostile messages are one bounded report', async () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `n${index}`);
+  const nodes = cluster(...ids);
+  const hostile = `<script>alert(1)</script>\u001b]0;x\u0007 |\`*${'x'.repeat(20_000)}`;
+  for (const node of Object.values(nodes))
+    for (let at = 0; at < 20; at++) node.log(FIRST + at * 1000, 'ERROR', 'x.go:1', `${hostile} ${at} __proto__=1`);
+  const incident = await report(nodes);
+  expect(incident.headline).toMatch(/^New errors on 50 nodes, first on n\d+$/);
+  expect(JSON.stringify(incident).length).toBeLessThan(60_000);
+}, 60_000);
+
+it('a time budget that is used up is said', async () => {
+  const incident = await report(changedSetting(), { budgetMs: 1 });
+  expect(incident.coverage.isComplete).toBe(false);
+});

@@ -1,0 +1,144 @@
+import {
+  type ConfigPeriod,
+  encodeClusterSearch,
+  formatSpan,
+  type IncidentStep,
+  PATHS,
+  type SharedValue,
+  type StepChange,
+} from '@porthole/contract';
+import { eventPath, intervalOf, type Occurrence, observers, occurrenceTitle } from './occurrences.ts';
+import {
+  countText,
+  isError,
+  nodesText,
+  type Pattern,
+  patternFilter,
+  patternNodes,
+  rateText,
+  toIncidentRecord,
+  type Window,
+} from './patterns.ts';
+
+/** More would be a log, not a summary. */
+const MAX_STEPS = 40;
+
+type Undelayed = Omit<IncidentStep, 'delayMs'>;
+
+export interface StepsInput {
+  occurrences: readonly Occurrence[];
+  /** Unusual patterns with their first records. */
+  patterns: readonly Pattern[];
+  shared: ReadonlyMap<Pattern, readonly SharedValue[]>;
+  history: ReadonlyMap<string, readonly ConfigPeriod[]>;
+  window: Window;
+}
+
+/** What happened, in the order of time. */
+export function toSteps({ occurrences, patterns, shared, history, window }: StepsInput): IncidentStep[] {
+  const steps = [
+    ...occurrences.map((occurrence) => occurrenceStep(occurrence, history)),
+    ...patternSteps(patterns, shared, window),
+  ].sort((a, b) => a.timeMs - b.timeMs);
+  const firstMs = steps[0]?.timeMs ?? 0;
+  return steps.slice(0, MAX_STEPS).map((step) => ({ ...step, delayMs: step.timeMs - firstMs }));
+}
+
+function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']): Undelayed {
+  const { kind, events, nodes } = occurrence;
+  const main = events.find((event) => event.kind === kind) ?? events[0];
+  const seenBy = observers(events).filter((node) => !nodes.includes(node));
+  const more = events.filter((event) => event !== main && event.kind !== kind).map(({ message }) => message);
+  const detail = [
+    ...(main ? [main.message] : []),
+    ...more,
+    ...(seenBy.length > 0 ? [`seen by ${seenBy.join(', ')}`] : []),
+  ];
+  return {
+    kind,
+    ...(main ? intervalOf(main) : { timeMs: Math.round(occurrence.timeMs), uncertaintyMs: 0 }),
+    nodes,
+    title: occurrenceTitle(occurrence),
+    detail: detail.join('; '),
+    changes: events.flatMap((event) => (event.kind === 'config-changed' ? changesOf(event, history) : [])),
+    record: main ? toIncidentRecord(main.record) : null,
+    shares: [],
+    path: eventPath(occurrence),
+  };
+}
+
+/** The values are those of the version that the event names. */
+function changesOf({ node, fields }: Occurrence['events'][number], history: StepsInput['history']): StepChange[] {
+  const keys = Array.isArray(fields.keys) ? fields.keys.map(String) : [];
+  const known = history.get(node)?.find(({ version }) => version === fields.config)?.changes ?? [];
+  return keys.map((key) => {
+    const change = known.find((one) => one.key === key);
+    return change ? { key, before: change.before, after: change.after } : { key };
+  });
+}
+
+/** The first record of each pattern. The nodes that had none before are where it spread. */
+function patternSteps(patterns: readonly Pattern[], shared: StepsInput['shared'], window: Window): Undelayed[] {
+  const reached = new Set<string>();
+  return patterns
+    .flatMap((pattern) => (pattern.firstMs === null ? [] : [{ pattern, timeMs: pattern.firstMs }]))
+    .sort((a, b) => a.timeMs - b.timeMs)
+    .map(({ pattern, timeMs }, index): Undelayed => {
+      const nodes = patternNodes(pattern);
+      const fresh = nodes.filter((node) => !reached.has(node));
+      for (const node of nodes) reached.add(node);
+      const kind = index === 0 ? 'first-error' : fresh.length > 0 ? 'spread' : 'new-pattern';
+      const shares = [...(shared.get(pattern) ?? [])];
+      const first = pattern.first[0];
+      return {
+        kind,
+        timeMs: Math.round(timeMs),
+        uncertaintyMs: 0,
+        nodes: kind === 'spread' ? fresh : nodes,
+        title: patternTitle(pattern, { kind, nodes, fresh, isShared: shares.length > 0 }),
+        detail: patternDetail(pattern, nodes),
+        changes: [],
+        record: toIncidentRecord(first ?? pattern.sample),
+        shares,
+        path: searchPath(pattern, window),
+      };
+    });
+}
+
+interface TitleFacts {
+  kind: 'first-error' | 'spread' | 'new-pattern';
+  nodes: readonly string[];
+  fresh: readonly string[];
+  isShared: boolean;
+}
+
+function patternTitle(pattern: Pattern, { kind, nodes, fresh, isShared }: TitleFacts): string {
+  const { counts, isNeverSeen, name } = pattern;
+  const what = isError(pattern) ? 'error' : pattern.level === 'WARN' ? 'warning' : 'message';
+  if (kind === 'spread') {
+    const where = nodesText(fresh);
+    return isShared ? `It spread to ${where}` : `${counts.before === 0 ? 'New' : 'More'} ${what}s on ${where}, too`;
+  }
+  const [first = ''] = nodes;
+  if (counts.before > 0) return `More ${what}s on ${first}: ${name}`;
+  const never = isNeverSeen === true ? 'a pattern never seen before' : 'a pattern that was not there before';
+  return kind === 'first-error' ? `First new ${what}, on ${first}: ${never}` : `Another new ${what} on ${first}`;
+}
+
+/** `wal.go:211 · 1,204 records, 0 → 240 a minute · then on storage-1 (+2 s)`. */
+function patternDetail({ name, counts, first }: Pattern, nodes: readonly string[]): string {
+  const startMs = first[0]?.atMs;
+  const then = nodes.slice(1, 4).map((node) => {
+    const own = first.find((record) => record.node === node)?.atMs;
+    return own === undefined || startMs === undefined ? node : `${node} (+${formatSpan(own - startMs)})`;
+  });
+  const more = nodes.length - 1 - then.length;
+  const where = then.length === 0 ? [] : [`then on ${then.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+  const total = `${countText(counts.during)} records, ${rateText(counts)}`;
+  return [name, total, ...where].join(' · ');
+}
+
+function searchPath(pattern: Pattern, { fromMs, toMs }: Window): string {
+  const query = encodeClusterSearch({ ...patternFilter(pattern), fromMs, toMs, order: 'oldest' });
+  return `${PATHS.clusterLogSearch}?${query}`;
+}

@@ -1,0 +1,224 @@
+import type { ClusterFields, ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
+import type { FieldJson, QueryNode } from '@porthole/logs/types';
+import type { IncidentQuestions } from './incident-questions.ts';
+import {
+  compareCounts,
+  countPaths,
+  isError,
+  nodesText,
+  type Pattern,
+  rateText,
+  unusualness,
+  type Window,
+} from './patterns.ts';
+import { likelihoodRatio } from './unusual-stretch.ts';
+
+/** Fields whose values are counted: each is up to four questions. */
+const MAX_FIELDS = 6;
+
+/** A value that most records have says nothing. */
+const CONSTANT_SHARE = 0.95;
+
+/** Fields of every record, which patterns and levels are made of already. */
+const BUILT_IN: ReadonlySet<string> = new Set(['level', 'source', 'message', 'component', 'time', 'timestamp', 'ts']);
+
+/** Values that are named of one standout. */
+const MAX_SHARED = 3;
+
+const VALUE_WEIGHT = 85;
+/** More records without more errors. */
+const VOLUME_WEIGHT = 60;
+/** A value that only records of one pattern have is a part of that pattern. */
+const ONE_PATTERN = 0.6;
+
+/** The values that at least this share of the records have. */
+export function commonValues(records: readonly ClusterRecord[], share: number): SharedValue[] {
+  const counts = new Map<string, SharedValue>();
+  for (const { fields = {} } of records)
+    for (const [field, given] of Object.entries(fields))
+      for (const value of new Set(valueTexts(given))) {
+        if (BUILT_IN.has(field)) continue;
+        const key = JSON.stringify([field, value]);
+        const known = counts.get(key) ?? { field, value, count: 0, of: records.length };
+        known.count++;
+        counts.set(key, known);
+      }
+  return [...counts.values()].filter(({ count }) => count >= share * records.length);
+}
+
+function valueTexts(value: FieldJson): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((one) => one !== null).map(String);
+}
+
+/** What most records of a pattern have in common: first what stands out by itself. */
+export function tellingValues({ first }: Pattern, values: readonly Standout[]): SharedValue[] {
+  const rank = ({ field, value }: SharedValue) =>
+    Math.max(
+      0,
+      ...values
+        .filter(({ shares }) => shares.some((one) => one.field === field && one.value === value))
+        .map(({ score }) => score),
+    );
+  if (first.length < 3) return [];
+  return commonValues(first, 0.8)
+    .sort((a, b) => rank(b) - rank(a) || b.count - a.count)
+    .slice(0, MAX_SHARED);
+}
+
+export function valueQuery({ field, value }: Pick<SharedValue, 'field' | 'value'>): QueryNode {
+  return { kind: 'field', field, operator: '=', value };
+}
+
+/** Values of fields that stand out: among errors, or because there are many more records with them. */
+export async function findValues(
+  questions: IncidentQuestions,
+  window: Window,
+  patterns: readonly Pattern[],
+): Promise<Standout[]> {
+  const level = patterns.some(isError) ? 'ERROR' : 'WARN';
+  const named = errorFields(patterns);
+  const all = questions.hasTime ? await questions.fields(window) : undefined;
+  const large = all ? countableFields(all).filter((field) => !named.includes(field)) : [];
+  const known = new Set(all?.fields.map(({ name }) => name));
+  const found: Standout[] = [];
+  for (const field of [...named, ...large].slice(0, MAX_FIELDS)) {
+    if (!questions.hasTime) {
+      const detail = 'values of fields were not all compared';
+      questions.lacks({ node: null, reason: 'time budget', detail, asOfMs: null, isExpected: false });
+      break;
+    }
+    const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
+    if (named.includes(field)) {
+      const errors = await questions.top(window, field, { minLevel: level });
+      const values = errors.values.slice(0, 3).map(({ value }) => value);
+      const past = await questions.top(before, field, { minLevel: level, values });
+      const records = await questions.top(window, field, { values });
+      found.push(...amongErrors({ field, errors, past, records, patterns, window }));
+    }
+    if (!known.has(field)) continue;
+    const records = await questions.top(window, field);
+    const past = await questions.top(before, field, { values: records.values.map(({ value }) => value) });
+    found.push(...byVolume({ field, records, past, window }));
+  }
+  return withoutTwins(found);
+}
+
+/** Fields of which one value is in most records of an unusual pattern. */
+function errorFields(patterns: readonly Pattern[]): string[] {
+  const weights = new Map<string, number>();
+  for (const { first, counts } of patterns)
+    for (const { field, count, of } of commonValues(first, 0.5))
+      if (of > 2) weights.set(field, (weights.get(field) ?? 0) + (count / of) * Math.log1p(counts.during));
+  return [...weights].sort(([, a], [, b]) => b - a).map(([field]) => field);
+}
+
+/** Fields that tell groups of records apart: neither constant nor different in most records. */
+function countableFields({ fields, records }: ClusterFields): string[] {
+  return fields
+    .filter(
+      ({ name, distinct, records: having }) =>
+        !BUILT_IN.has(name) && distinct > 1 && distinct <= 1000 && having >= records / 5,
+    )
+    .filter(({ distinct, records: having }) => distinct <= having / 4)
+    .map(({ name }) => name);
+}
+
+interface ErrorValues {
+  field: string;
+  errors: ClusterTop;
+  past: ClusterTop;
+  records: ClusterTop;
+  patterns: readonly Pattern[];
+  window: Window;
+}
+
+/** Values that errors have more often than other records, or that several patterns share. */
+function amongErrors({ field, errors, past, records, patterns, window }: ErrorValues): Standout[] {
+  const total = countAll(errors);
+  const totalRecords = countAll(records);
+  return errors.values.slice(0, 3).flatMap(({ value, count, nodes }) => {
+    const inAll = countOf(records, value);
+    const having = patterns.filter(({ first }) =>
+      commonValues(first, 0.8).some((common) => common.field === field && common.value === value),
+    );
+    if (count < 3 || (totalRecords > total && inAll > CONSTANT_SHARE * totalRecords)) return [];
+    // Errors by record of this value, against those by record of the others.
+    const lift = likelihoodRatio({ count, ms: inAll }, { count: total - count, ms: totalRecords - inAll });
+    if (having.length < 2 && lift < 10.8) return [];
+    const counts = compareCounts(nodes, countOf(past, value), window);
+    const isOfMany = having.length > 1 || Object.keys(nodes).length > 1;
+    const strength =
+      unusualness(counts) * (count / total) * (0.6 + 0.4 * Math.min(1, Math.log10(1 + Math.max(0, lift)) / 2));
+    const share = totalRecords > total ? `, ${percent(inAll, totalRecords)} of all records` : '';
+    return toValue(
+      { field, value, nodes: Object.keys(nodes), counts },
+      {
+        score: VALUE_WEIGHT * strength * (isOfMany ? 1 : ONE_PATTERN),
+        title: `${field}=${value} in ${count === total ? 'all' : percent(count, total)} of the errors with ${field}`,
+        detail: `${rateText(counts)}${share}`,
+        window,
+        of: total,
+      },
+    );
+  });
+}
+
+/** Values of which there are many more records than before, also compared with all others. */
+function byVolume({ field, records, past, window }: Omit<ErrorValues, 'errors' | 'patterns'>): Standout[] {
+  const total = countAll(records);
+  const totalBefore = countAll(past);
+  return records.values.flatMap(({ value, count, nodes }) => {
+    const before = countOf(past, value);
+    const counts = compareCounts(nodes, before, window);
+    const shareNow = count / total;
+    const shareBefore = totalBefore === 0 ? 0 : before / totalBefore;
+    const shift = likelihoodRatio({ count, ms: total }, { count: before, ms: Math.max(1, totalBefore) });
+    if (counts.ratioBefore < 30 || shift < 30 || shareNow < 2 * shareBefore || shareNow < 0.1) return [];
+    return toValue(
+      { field, value, nodes: Object.keys(nodes), counts },
+      {
+        score: VOLUME_WEIGHT * unusualness(counts) * (1 - shareBefore / shareNow),
+        title: `More records with ${field}=${value} on ${nodesText(Object.keys(nodes))}`,
+        detail: `${rateText(counts)}; ${percent(before, totalBefore)} → ${percent(count, total)} of those with ${field}`,
+        window,
+        of: total,
+      },
+    );
+  });
+}
+
+function toValue(
+  { field, value, nodes, counts }: Pick<Standout, 'nodes' | 'counts'> & { field: string; value: string },
+  { score, title, detail, window, of }: Pick<Standout, 'score' | 'title' | 'detail'> & { window: Window; of: number },
+): Standout[] {
+  const paths = countPaths({ query: valueQuery({ field, value }) }, window);
+  const none = { event: null, keys: [], pattern: null, timeMs: null, record: null };
+  const shares = [{ field, value, count: counts?.during ?? 0, of }];
+  return [{ kind: 'value', score, title, detail, nodes, ...none, field, value, shares, counts, paths }];
+}
+
+/** Values of the same records are one standout. */
+function withoutTwins(found: readonly Standout[]): Standout[] {
+  const kept: Standout[] = [];
+  for (const one of [...found].sort((a, b) => b.score - a.score)) {
+    const twin = kept.find(
+      ({ counts }) => counts && one.counts && Math.abs(counts.during - one.counts.during) <= 0.05 * counts.during,
+    );
+    if (!twin) kept.push({ ...one });
+    else if (twin.shares.length < MAX_SHARED && twin.shares.every(({ field }) => field !== one.field))
+      twin.shares.push(...one.shares);
+  }
+  return kept;
+}
+
+function countAll({ values, others }: ClusterTop): number {
+  return values.reduce((sum, { count }) => sum + count, others);
+}
+
+function countOf({ values }: ClusterTop, value: string): number {
+  return values.find((one) => one.value === value)?.count ?? 0;
+}
+
+function percent(part: number, whole: number): string {
+  return `${whole === 0 ? 0 : Math.round((100 * part) / whole)} %`;
+}
