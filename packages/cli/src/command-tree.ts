@@ -79,6 +79,27 @@ const NODES_COMMAND: CommandDefinition = {
   load: () => import('./commands/nodes/nodes.ts'),
 };
 
+const NOTIFY_COMMAND: CommandDefinition = {
+  name: 'notify',
+  about: 'check where events are sent to',
+  commands: [
+    {
+      name: 'test',
+      about: 'send a test event to each webhook of notify.webhook',
+      flags: async () => {
+        const { SERVE_FLAGS } = await import('./commands/serve/setting-flags.ts');
+        return [...SERVE_FLAGS.filter(({ long }) => /^(?:config$|notify-)/.test(long)), ...OUTPUT_FLAGS];
+      },
+      notes: [
+        'Reads the settings of "porthole serve" from flags, environment and settings file, and sends from here.\n' +
+          'Exit codes: 0 all delivered, 1 some are not, 2 error.',
+      ],
+      examples: [['porthole notify test --config /etc/porthole.toml', 'with the settings of a node']],
+      load: () => import('./commands/notify.ts'),
+    },
+  ],
+};
+
 const EVENTS_COMMAND: CommandDefinition = {
   name: 'events',
   about: 'what happened to the nodes: starts, stops, kills, changes of configurations',
@@ -325,6 +346,7 @@ export const COMMAND_TREE: CommandDefinition = {
     LOGS_COMMAND,
     EVENTS_COMMAND,
     INCIDENT_COMMAND,
+    NOTIFY_COMMAND,
     BUNDLE_COMMAND,
     ARCHIVE_COMMAND,
     DOCTOR_COMMAND,

@@ -40,6 +40,7 @@ import type {
 import type { RecordBatch } from '@porthole/records';
 import { clusterConfigHistory, clusterEvents, followClusterEvents } from './cluster-events.ts';
 import type { Membership } from './membership/membership.ts';
+import type { WebhookSenders } from './membership/webhook-senders.ts';
 import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
@@ -124,6 +125,11 @@ export class LocalCluster implements ClusterState {
     directory.close();
     await Promise.all([this.#membership.close(), collector.close(), states?.close(), watch.close(), cleaning]);
     await peers.close();
+  }
+
+  /** Which node sends events about members to webhooks. */
+  get senders(): WebhookSenders {
+    return this.#deps.senders;
   }
 
   member(id: string): NodeState {

@@ -12,6 +12,7 @@ import type { Membership } from './membership/membership.ts';
 import { SnapshotCache } from './membership/snapshots/snapshot-cache.ts';
 import { createSnapshotStore } from './membership/snapshots/snapshot-store.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
+import { WebhookSenders } from './membership/webhook-senders.ts';
 import type { ClusterLimits } from './records/search/cluster-deps.ts';
 import { withDeadline } from './requests/bounded-calls.ts';
 import type { MemberAccessOptions } from './requests/member-access.ts';
@@ -57,6 +58,8 @@ export interface LocalClusterOptions {
   scrubbing: Scrubbing;
   /** Where events about members are written; absent: nowhere. */
   events?: MemberEvents | undefined;
+  /** Names of the webhooks that this node sends events to. */
+  webhooks?: readonly string[] | undefined;
   /** Reports problems to the own log. */
   report(problem: string): void;
 }
@@ -83,6 +86,7 @@ export interface ClusterParts {
   held: HeldSnapshots;
   /** Signs of life of the other members. */
   watch: MemberWatch;
+  senders: WebhookSenders;
   roleDiscovery: RoleDiscovery;
   masking: MemberMasking;
   /** Masks the secrets of a configuration. */
@@ -104,7 +108,11 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
   const contacts = { access, masking, onContractOnly, zone, zoneOf, formats, timeoutMs, missedAfterMs };
-  const watch = new MemberWatch({ membership, peers: () => peers, selfId, events: options.events, report });
+  const { events, webhooks = [] } = options;
+  const notifies = webhooks.length > 0;
+  const watch = new MemberWatch({ membership, peers: () => peers, selfId, events, notifies, report });
+  const isLost = (id: string) => watch.signs.lossOf(id) !== undefined;
+  const senders = new WebhookSenders({ keys: membership.states, selfId, isLost });
   const peers = createPeers({ membership: directory, self, selfId, signs: watch.signs, ...contacts });
   directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
@@ -142,9 +150,10 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     if (options.snapshots.maxBytes > 0) collector.start();
     states?.start();
     watch.start();
+    senders.start(webhooks);
   }
   const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
-  return { ...state, peers, clocks, keepers, states, watch, cleaning };
+  return { ...state, peers, clocks, keepers, states, watch, senders, cleaning };
 }
 
 /** Whether a member responds at all, if only that it lacks what it is asked for. */

@@ -28,15 +28,18 @@ import { createConfigReader } from './config/program-config.ts';
 import { type ConfigSource, createOwnConfig, createTextConfig, openServiceConfig } from './config/service-config.ts';
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
+import type { NodePast } from './events/node-past.ts';
 import { openEvents } from './events/open-events.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
+import type { Notifier, NotifierDeps } from './notify/notifier.ts';
 import { ownDirs, ownPaths } from './own-dirs.ts';
 import { type Logger, type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
 import { readServiceConfig, readTree, type Settings } from './settings/settings.ts';
+import { parseWebhooks } from './settings/webhooks.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 import { ownVersion } from './version.ts';
 
@@ -125,7 +128,15 @@ export async function openNodeComponents(
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
   const events = happened?.events.log;
-  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events };
+  const notifier = await openNotifier(settings, {
+    past: happened?.past,
+    startedMs: options.node().onlineTime,
+    senders: () => cluster.senders,
+    log: ownLog.component('notify'),
+  });
+  if (settings.notify.webhook.length > 0 && !notifier)
+    warnings.push('notify.webhook: nothing is sent, because this node keeps no events');
+  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
   const cluster = new NodeCluster(joined);
   const checks = {
     'log directory': () => probeLogDir(logPath),
@@ -262,6 +273,18 @@ async function openArchive(
   if (settings.archive.url === '') return undefined;
   const { NodeArchive: Archive } = await import('./archive/node-archive.ts');
   return new Archive({ settings, logs, isHidden, log: ownLog.component('archive') });
+}
+
+/** Loaded on demand: few nodes send events. */
+async function openNotifier(
+  settings: Settings,
+  { past, ...deps }: Pick<NotifierDeps, 'startedMs' | 'senders' | 'log'> & { past: NodePast | undefined },
+): Promise<Notifier | undefined> {
+  const { webhooks } = parseWebhooks(settings.notify.webhook, '/');
+  if (webhooks.length === 0 || !past) return undefined;
+  const { Notifier: Opened } = await import('./notify/notifier.ts');
+  const { events: dir } = ownDirs(settings);
+  return new Opened({ ...deps, past, webhooks, dir, cluster: settings.cluster.name, version: ownVersion() });
 }
 
 /** Loaded on demand: few nodes read it. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, codeOf, MEMBER_HEARTBEAT_MS, type Member } from '@porthole/contract';
 import { type Owned, owned } from '@porthole/logs/shared';
 import { MemberSigns, type MemberSignsDeps } from '../membership/member-signs.ts';
@@ -24,6 +25,8 @@ export interface MemberWatchDeps {
   selfId: string;
   /** Absent: nothing is written. */
   events: MemberEvents | undefined;
+  /** Whether this node sends events: then it writes about all members, what the registry says of those it does not contact. */
+  notifies: boolean;
   report(problem: string): void;
 }
 
@@ -71,7 +74,8 @@ export class MemberWatch {
     const contacted = this.#contacted([...listed.keys()]);
     for (const { id, node } of listed.values()) {
       const isContacted = contacted.has(id);
-      this.signs.listed(id, { run: node.onlineTime, isContacted, isNew: this.#isKnown });
+      const isNew = this.#isKnown && !this.#listed.has(id);
+      if (isContacted || this.#deps.notifies) this.signs.listed(id, { run: node.onlineTime, isContacted, isNew });
       if (isContacted && !this.#follows.has(id)) this.#follow(id);
     }
     for (const [id, { node }] of this.#listed) {
@@ -112,7 +116,9 @@ export class MemberWatch {
         // What is wrong with the member is found by contacting it. One without events is only contacted.
         if (codeOf(error) !== 'UNREACHABLE') pauseMs = FAILED_PAUSE_MS;
       }
-      await pause(pauseMs, signal);
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
     }
   }
 
@@ -127,17 +133,4 @@ export class MemberWatch {
         return;
       }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms).unref();
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
 }

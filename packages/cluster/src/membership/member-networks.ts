@@ -37,16 +37,19 @@ export interface MemberNetworks {
   lookup: LookupFunction;
 }
 
-/** Networks in CIDR notation; without any, all but `NO_MEMBERS` are allowed. Throws for an invalid network. */
-export function createMemberNetworks(allowed: readonly string[] = []): MemberNetworks {
+/**
+ * Networks in CIDR notation; without any, all but `NEVER_MEMBERS` are allowed. Throws for an invalid network. `who` is at these
+ * addresses, for errors.
+ */
+export function createMemberNetworks(allowed: readonly string[] = [], who = 'members'): MemberNetworks {
   const list = createBlockList(allowed.length > 0 ? allowed : NEVER_MEMBERS);
   const isAllowed = (address: string): boolean => contains(list, address) === allowed.length > 0;
   const refusal = (address: string): PortholeError => {
     const why =
       allowed.length > 0
         ? `it is not in a network of ${SETTING}`
-        : `it is link-local, unspecified, multicast or a cloud's metadata service; ${SETTING} can allow it`;
-    return new PortholeError('MEMBER_REFUSED', `members at ${address} are not contacted: ${why}`);
+        : `it is link-local, unspecified, multicast or a cloud's metadata service${who === 'members' ? `; ${SETTING} can allow it` : ''}`;
+    return new PortholeError('MEMBER_REFUSED', `${who} at ${address} are not contacted: ${why}`);
   };
   return {
     check(host) {

@@ -41,11 +41,11 @@ export interface Membership {
   close(): Promise<void>;
 }
 
-/** A small value of each member in the registry, which ends with its registration. */
+/** A small value of each member in the registry, which ends with its registration; and others by name. */
 export interface StateKeys {
   /** Replaces that of this node. */
-  publish(value: string): void;
-  /** Those of all members by id; anyone with access can have written them. Rejects if the registry does not respond. */
+  publish(value: string, name?: string): void;
+  /** Those of all members by id, with a name by `id/name`; anyone with access can have written them. Rejects if the registry does not respond. */
   read(options: { signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 

@@ -50,7 +50,8 @@ export class RegistryMembers implements Membership {
   #setKnown: () => void = () => {};
   #running: Owned | undefined;
   #session: RegistrySession | undefined;
-  #ownState: string | undefined;
+  /** What others see of this node, by key. */
+  readonly #ownStates = new Map<string, string>();
   #isStateRefused = false;
   readonly states?: StateKeys;
 
@@ -106,8 +107,8 @@ export class RegistryMembers implements Membership {
 
   #createStates(prefix: string): StateKeys {
     return {
-      publish: (value) => {
-        this.#ownState = value;
+      publish: (value, name) => {
+        this.#ownStates.set(`${prefix}${this.#options.self.id}${name === undefined ? '' : `/${name}`}`, value);
         void this.#session?.writeState();
       },
       read: async ({ signal }) => {
@@ -160,13 +161,13 @@ export class RegistryMembers implements Membership {
   }
 
   #registration(): RegistrationOptions | undefined {
-    const { registration, statePrefix, self, log } = this.#options;
+    const { registration, statePrefix, log } = this.#options;
     if (!registration || statePrefix === undefined) return registration;
     const onRefused = (error: unknown) => {
       if (!this.#isStateRefused) log.warn('registry', `the state of this node is not stored: ${statusMessage(error)}`);
       this.#isStateRefused = true;
     };
-    return { ...registration, state: { key: `${statePrefix}${self.id}`, value: () => this.#ownState, onRefused } };
+    return { ...registration, state: { values: () => this.#ownStates, onRefused } };
   }
 
   #lose(detail: string, { isNew }: { isNew: boolean }): void {

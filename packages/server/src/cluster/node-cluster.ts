@@ -32,10 +32,12 @@ import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/formats/toml-error.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { Notifier } from '../notify/notifier.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { parseMemberZone, readFormats } from '../settings/setting-kinds.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { Webhook } from '../settings/webhooks.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
 
@@ -52,6 +54,8 @@ export interface NodeClusterDeps {
   archive?: NodeArchive | undefined;
   /** Where events about members are written; absent: nowhere. */
   events?: EventLog | undefined;
+  /** If `notify.webhook` is set. */
+  notifier?: Notifier | undefined;
 }
 
 /** What a node without a cluster shows. */
@@ -121,17 +125,24 @@ export class NodeCluster implements ClusterState {
     this.#releaseWaiting();
     if (this.isConfigured) await this.#open();
     await this.#deps.archive?.start(this.#self, () => this.status.members);
+    await this.#deps.notifier?.start(id);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#releaseWaiting();
+    await this.#deps.notifier?.close();
     // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
     await (await this.#opening.last())?.local.close();
   }
 
   async selfId(): Promise<string> {
     return (this.#self ?? (await this.#untilStarted())).id;
+  }
+
+  /** Which node sends events about members; `undefined` until it has joined. */
+  get senders(): LocalCluster['senders'] | undefined {
+    return this.#opened?.senders;
   }
 
   /** While this node starts, no member was asked yet: requests wait for that. */
@@ -277,6 +288,7 @@ export class NodeCluster implements ClusterState {
       maxConfigBytes: maxBytes,
       findSecrets: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,
+      webhooks: settings.notify.webhook.map((text) => (JSON.parse(text) as Webhook).name),
       events: events && { past: events.past, write: (event) => events.write(event) },
       report: (problem) => log.warn('snapshots', problem),
     });

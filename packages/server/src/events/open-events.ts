@@ -49,7 +49,7 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     await events.start();
     // One thread that starts with the first question: events are few.
     const own = threads ? { threads } : { workers: 1 };
-    const logs = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*'], ...own });
+    const logs = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], ...own });
     const past = new NodePast({ logs, history });
     return {
       events,

@@ -13,6 +13,7 @@ import {
 } from '@porthole/contract';
 import { parseUserFormats, type UserFormat } from '@porthole/logs';
 import { describeFound, escapeUnprintable, showValue, tomlLiteral } from './show-value.ts';
+import { parseWebhooks } from './webhooks.ts';
 
 /** The value of a setting, in memory and in the file. */
 export type SettingScalar = string | number | boolean | string[];
@@ -455,6 +456,24 @@ export const formatList: SettingKind<string[]> = {
     const { formats, problems } = parseUserFormats(given);
     if (problems.length > 0) return { refused: escapeUnprintable(problems.join('; ')) };
     return { value: formats.map(formatText) };
+  },
+  toJson: (texts) => [...texts],
+  toToml: (texts) => tomlLiteral(texts.map((text) => JSON.parse(text))),
+};
+
+/** Webhooks, in the same way. */
+export const webhookList: SettingKind<string[]> = {
+  name: 'list of webhooks',
+  noun: 'a list of webhooks',
+  accepted: 'tables with name and url or url-file',
+  limits: '',
+  shape: 'list',
+  read(value, { form, baseDir }) {
+    const given = form === 'text' ? parseJsonList(String(value)) : value;
+    if (given === undefined) return { refused: 'not valid JSON' };
+    const { webhooks, problems } = parseWebhooks(given, baseDir);
+    if (problems.length > 0) return { refused: escapeUnprintable(problems.join('; ')) };
+    return { value: webhooks.map((webhook) => JSON.stringify(webhook)) };
   },
   toJson: (texts) => [...texts],
   toToml: (texts) => tomlLiteral(texts.map((text) => JSON.parse(text))),

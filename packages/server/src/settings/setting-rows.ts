@@ -13,6 +13,7 @@ import {
   type SettingScalar,
   size,
   text,
+  webhookList,
 } from './setting-kinds.ts';
 
 const KIB = 1024;
@@ -206,6 +207,10 @@ export const SETTING_ROWS = {
   events: {
     maxBytes: { name: 'max-size', kind: size('0B', '1GiB'), default: 16 * MIB,
       about: 'Maximum size of the events of this node, in the directory `events` next to `logging.dir`: starts, stops, kills, changes of its configuration. 0: none are kept, and no history of configurations.' },
+  },
+  notify: {
+    webhook: { kind: webhookList, default: [],
+      about: 'Where events are sent to: tables with `name`, `url` or `url-file`, and optionally `secret-file`, `kinds`, `level` and `format`, see docs/notifications.md. In a variable or flag: the same as JSON.' },
   },
   follow: {
     bufferBytes: { name: 'buffer', kind: size('64KiB', '1GiB'), default: 4 * MIB,

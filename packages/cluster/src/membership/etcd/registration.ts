@@ -14,8 +14,8 @@ export interface RegistrationOptions {
   leaseSeconds: number;
   /** Written on a clean shutdown, so that others see that the node left and did not fail. */
   departure: { key: string; value(): string; keepSeconds: number };
-  /** What else others see of this node, as long as its lease is alive; `undefined`: nothing yet. */
-  state?: { key: string; value(): string | undefined; onRefused(error: unknown): void } | undefined;
+  /** What else others see of this node, as long as its lease is alive: values by key. */
+  state?: { values(): ReadonlyMap<string, string>; onRefused(error: unknown): void } | undefined;
 }
 
 /** The key of this node in etcd, bound to a lease: it expires without keep-alives. */
@@ -38,11 +38,14 @@ export class Registration {
   /** Writes the state of this node, unless it is not registered: then it is written with the registration. */
   async writeState(signal: AbortSignal): Promise<void> {
     const { state } = this.#options;
-    const value = state?.value();
-    if (!state || value === undefined || this.#leaseId === undefined) return;
+    if (!state || this.#leaseId === undefined) return;
     try {
-      const request = { key: Buffer.from(state.key), value: Buffer.from(value), lease: this.#leaseId };
-      await this.#connection.call('Put', request, { signal });
+      for (const [key, value] of state.values())
+        await this.#connection.call(
+          'Put',
+          { key: Buffer.from(key), value: Buffer.from(value), lease: this.#leaseId },
+          { signal },
+        );
     } catch (error) {
       // Others ask this node instead. Only its registration must not fail.
       if (!signal.aborted) state.onRefused(error);

@@ -1,0 +1,147 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { errorMessage, type FetchFunction, type NodeEvent } from '@porthole/contract';
+import { createMemberFetch } from '../cluster/member-fetch.ts';
+import type { Webhook } from '../settings/webhooks.ts';
+
+/** A receiver that takes longer has failed. */
+const TIMEOUT_MS = 10_000;
+
+/** What is read of a response: why it was refused. */
+const MAX_RESPONSE_BYTES = 4096;
+
+/** The part of it that is shown. */
+const MAX_DETAIL = 200;
+
+/** The longest wait that a receiver can ask for. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Whose event it is, and which. */
+export interface Notification {
+  /** The same each time it is sent: a receiver can tell that it has it. */
+  id: string;
+  cluster: string;
+  node: string;
+  event: Pick<NodeEvent, 'timeMs' | 'level' | 'message' | 'fields'> & { kind: string };
+}
+
+/** What became of a notification; `status` is missing without a response. */
+export interface SendOutcome {
+  isDelivered: boolean;
+  status?: number;
+  detail: string;
+  /** What the receiver asks to wait. */
+  retryAfterMs?: number;
+}
+
+/** How webhooks are contacted: never at an address of the machine's own network or of a cloud, and redirects are not followed. */
+export async function createWebhookFetch(): Promise<FetchFunction> {
+  const { createMemberNetworks } = await import('@porthole/cluster');
+  const networks = createMemberNetworks([], 'webhooks');
+  const { fetch } = await createMemberFetch({ ca: undefined, cert: undefined, key: undefined }, networks.lookup);
+  return async (url, init) => {
+    networks.check(new URL(url).hostname);
+    return fetch(url, init);
+  };
+}
+
+interface SendOptions {
+  fetch: FetchFunction;
+  version: string;
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+/** Sends a notification once. Throws only the reason of the signal. */
+export async function sendWebhook(
+  webhook: Webhook,
+  notification: Notification,
+  { fetch, version, signal, timeoutMs = TIMEOUT_MS }: SendOptions,
+): Promise<SendOutcome> {
+  const late = AbortSignal.timeout(timeoutMs);
+  const leaving = AbortSignal.any([signal, late]);
+  try {
+    // Read each time: who renews a secret expects it to be used.
+    const url = webhook.url ?? (await readSecret(webhook['url-file']));
+    const secret = webhook['secret-file'] === undefined ? undefined : await readSecret(webhook['secret-file']);
+    const body = render(webhook, notification);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `porthole/${version}`,
+        'x-porthole-event': notification.event.kind,
+        ...(secret !== undefined && signatureOf(body, secret)),
+      },
+      body,
+      redirect: 'manual',
+      cache: 'no-store',
+      signal: leaving,
+    });
+    const text = await readStart(response.body);
+    const { status } = response;
+    if (status >= 200 && status < 300) return { isDelivered: true, status, detail: `status ${status}` };
+    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'));
+    const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
+    return { isDelivered: false, status, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const detail = late.aborted ? `no response within ${timeoutMs} ms` : errorMessage(error);
+    return { isDelivered: false, detail };
+  }
+}
+
+async function readSecret(path = ''): Promise<string> {
+  const text = (await readFile(path, 'utf8')).trim();
+  if (text === '') throw new Error(`${path} is empty`);
+  return text;
+}
+
+/** By this header a receiver knows that a body is from here, and not an old one. */
+function signatureOf(body: string, secret: string): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const digest = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  return { 'x-porthole-timestamp': timestamp, 'x-porthole-signature': `sha256=${digest}` };
+}
+
+function render({ format }: Webhook, { id, cluster, node, event }: Notification): string {
+  const { kind, timeMs, level, message, fields } = event;
+  const time = new Date(timeMs).toISOString();
+  if (format === 'json') return JSON.stringify({ id, cluster, node, kind, time, level, message, fields });
+  const text = `*${kind}* ${slackText(message)}\n${slackText(node)} · ${slackText(cluster)} · ${time}`;
+  return JSON.stringify({ text });
+}
+
+/** Slack and Mattermost read links and mentions from these. */
+function slackText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+type Body = Awaited<ReturnType<FetchFunction>>['body'];
+
+async function readStart(body: Body): Promise<string> {
+  const reader = body?.getReader();
+  if (!reader) return '';
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || !value) break;
+    bytes += value.length;
+    text += decoder.decode(value.subarray(0, MAX_RESPONSE_BYTES), { stream: true });
+    if (bytes < MAX_RESPONSE_BYTES) continue;
+    await reader.cancel();
+    break;
+  }
+  return text
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_DETAIL);
+}
+
+/** Seconds, or a date. */
+function readRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const waitMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(waitMs) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, waitMs)) : undefined;
+}
