@@ -32,7 +32,6 @@ import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/formats/toml-error.ts';
 import type { EventLog } from '../events/event-log.ts';
-import type { Notifier } from '../notify/notifier.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { parseMemberZone, readFormats } from '../settings/setting-kinds.ts';
@@ -55,7 +54,7 @@ export interface NodeClusterDeps {
   /** Where events about members are written; absent: nowhere. */
   events?: EventLog | undefined;
   /** If `notify.webhook` is set. */
-  notifier?: Notifier | undefined;
+  notifier?: { start(node: string): Promise<void>; close(): Promise<void> } | undefined;
 }
 
 /** What a node without a cluster shows. */

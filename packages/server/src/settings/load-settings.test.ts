@@ -141,6 +141,7 @@ test('without any source every setting has its default', async () => {
     bundle: { maxBytes: 256 * 1024 ** 2, timeoutMs: 600_000 },
     config: { secretKeys: [], maxBytes: 1_048_576 },
     events: { maxBytes: 16_777_216 },
+    notify: { webhook: [] },
   });
 });
 
