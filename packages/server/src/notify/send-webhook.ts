@@ -58,8 +58,11 @@ export async function sendWebhook(
   notification: Notification,
   { fetch, version, signal, timeoutMs = TIMEOUT_MS }: SendOptions,
 ): Promise<SendOutcome> {
-  const late = AbortSignal.timeout(timeoutMs);
-  const leaving = AbortSignal.any([signal, late]);
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(signal.reason);
+  const timer = setTimeout(() => leaving.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
   try {
     // Read each time: who renews a secret expects it to be used.
     const url = webhook.url ?? (await readSecret(webhook['url-file']));
@@ -76,7 +79,7 @@ export async function sendWebhook(
       body,
       redirect: 'manual',
       cache: 'no-store',
-      signal: leaving,
+      signal: leaving.signal,
     });
     const text = await readStart(response.body);
     const { status } = response;
@@ -86,8 +89,10 @@ export async function sendWebhook(
     return { isDelivered: false, status, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   } catch (error) {
     signal.throwIfAborted();
-    const detail = late.aborted ? `no response within ${timeoutMs} ms` : errorMessage(error);
-    return { isDelivered: false, detail };
+    return { isDelivered: false, detail: errorMessage(leaving.signal.aborted ? leaving.signal.reason : error) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
   }
 }
 
