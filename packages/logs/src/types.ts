@@ -336,8 +336,8 @@ export type FollowItem =
 export interface CountedRecords {
   type: 'counted';
   family: string;
-  /** By the minute of their time; `NaN`: without one. Each has the counts by the rank of the level, 0 without one. */
-  minutes: { startMs: number; counts: number[] }[];
+  /** By the minute of their time; its start is `NaN` for those without one. */
+  minutes: HistogramBucket[];
 }
 
 export type CountedItem = FollowItem | CountedRecords;

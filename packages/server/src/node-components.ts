@@ -114,7 +114,7 @@ export async function openNodeComponents(
     deleted: (selection) => archive?.deleted(selection) ?? [],
   });
   const begun = await openEvents(settings, {
-    ...{ config, ownLog, logPath, threads },
+    ...{ config, ownLog, logs, threads },
     version: options.node().version,
     startedMs: options.node().onlineTime,
   });
@@ -141,7 +141,7 @@ export async function openNodeComponents(
   const checks = {
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),
-    'own log': async () => checkOwnLog(ownLog, happened?.events.log.problem),
+    'own log': async () => checkOwnLog(ownLog, happened?.problem()),
     ...(journal && { journal: async () => journal.check() }),
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
@@ -303,7 +303,7 @@ async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
 }
 
 function checkOwnLog(ownLog: OwnLog, eventsProblem: string | undefined): { ok: boolean; detail: string } {
-  if (eventsProblem !== undefined) return { ok: false, detail: `writing events fails: ${eventsProblem}` };
+  if (eventsProblem !== undefined) return { ok: false, detail: eventsProblem };
   const { dropped, lastError, isFailing } = ownLog.stats();
   if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
   return {

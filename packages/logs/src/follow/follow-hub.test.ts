@@ -212,12 +212,12 @@ test('whoever counts gets the records that match and the numbers of the others, 
   await eventually(() => {
     counts.clear();
     for (const item of items)
-      for (const { startMs: minute, counts: byRank } of item.type === 'counted' ? item.minutes : [])
-        for (const [rank, count] of byRank.entries()) {
-          const key = `${(item as { family: string }).family} +${(minute - startMs) / 60_000} ${rank}`;
-          if (count > 0) counts.set(key, (counts.get(key) ?? 0) + count);
+      for (const { startMs: minute, counts: byLevel } of item.type === 'counted' ? item.minutes : [])
+        for (const [level, count] of Object.entries(byLevel)) {
+          const key = `${(item as { family: string }).family} +${(minute - startMs) / 60_000} ${level}`;
+          counts.set(key, (counts.get(key) ?? 0) + count);
         }
-    expect(Object.fromEntries(counts)).toEqual({ 'a.log +0 3': 58, 'a.log +1 3': 1, 'b.log +0 4': 1 });
+    expect(Object.fromEntries(counts)).toEqual({ 'a.log +0 INFO': 58, 'a.log +1 INFO': 1, 'b.log +0 WARN': 1 });
   });
   // Not one for each of the writes.
   expect(hub.reads - begun).toBeLessThan(20);

@@ -30,8 +30,8 @@ const COUNT_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Polls between two listings of the directory, for new logs that no event reported. */
 const LIST_POLLS = 4;
 
-/** While records are only counted, this many polls read nothing but the logs of which an event was reported. */
-const ALL_POLLS = 8;
+/** While records are only counted, logs are read at every so many polls, and listed as much less often. */
+const COUNT_POLLS = 4;
 
 /** A rotation changes many names in a row: one listing covers them all. */
 const LIST_DELAY_MS = 50;
@@ -92,9 +92,7 @@ export class FollowHub {
   #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
   #pollsToList = LIST_POLLS;
-  /** Files that were written to since the last poll, while records are only counted. */
-  readonly #written = new Set<string>();
-  #pollsToAll = ALL_POLLS;
+  #pollsToRead = COUNT_POLLS;
   #reads = 0;
   #closed = false;
 
@@ -123,9 +121,10 @@ export class FollowHub {
     this.#watch = new DirWatch({
       dir,
       pollMs,
-      events,
+      events: () => events && !this.#isUnhurried,
       onPoll,
       onEvent: (name, entries) => this.#onEvent(name, entries),
+      keepsAlive: () => !this.#isUnhurried,
     });
   }
 
@@ -156,6 +155,7 @@ export class FollowHub {
     };
     signal?.addEventListener('abort', onAbort);
     this.#sessions.add(session);
+    this.#watch.keepAlive();
     if (signal?.aborted) onAbort();
     if (this.#closed) session.end('stopping');
     try {
@@ -165,6 +165,7 @@ export class FollowHub {
       signal?.removeEventListener('abort', onAbort);
       session.end('cancelled');
       this.#sessions.delete(session);
+      this.#watch.keepAlive();
       this.#stopIfIdle();
     }
   }
@@ -181,6 +182,7 @@ export class FollowHub {
     const { search, matchRegex, isTimed } = this.#deps;
     return {
       limit: this.#deps.limit,
+      isUnhurried: () => this.#isUnhurried,
       isTimed: (target) =>
         isTimed(
           target,
@@ -260,21 +262,18 @@ export class FollowHub {
 
   /** Whether records are only counted, so that they need not be read at once. */
   get #isUnhurried(): boolean {
-    for (const { counts, isEnded } of this.#sessions) if (!counts && !isEnded) return false;
-    return true;
+    const sessions = [...this.#sessions].filter(({ isEnded }) => !isEnded);
+    return sessions.length > 0 && sessions.every(({ counts }) => counts);
   }
 
   #onEvent(name: string | undefined, entries: boolean): void {
-    if (name !== undefined && !entries && this.#isUnhurried) this.#written.add(name);
-    else this.#tails.wake(name, { entries });
+    this.#tails.wake(name, { entries });
     if (entries) this.#listSoon();
   }
 
   #onPoll(): void {
-    for (const name of this.#written) this.#tails.wake(name);
-    this.#written.clear();
-    if (!this.#isUnhurried || --this.#pollsToAll <= 0) {
-      this.#pollsToAll = ALL_POLLS;
+    if (!this.#isUnhurried || --this.#pollsToRead <= 0) {
+      this.#pollsToRead = COUNT_POLLS;
       this.#tails.poll();
     }
     if (--this.#pollsToList <= 0) this.#listSoon();
@@ -288,7 +287,8 @@ export class FollowHub {
   }
 
   async #relist(): Promise<void> {
-    this.#pollsToList = LIST_POLLS;
+    const slower = this.#isUnhurried ? COUNT_POLLS : 1;
+    this.#pollsToList = LIST_POLLS * slower;
     const startedMs = performance.now();
     try {
       const members = await groupLogs(await this.#deps.list());
@@ -298,7 +298,7 @@ export class FollowHub {
       if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
     } finally {
       this.#listTimer = undefined;
-      this.#listDelayMs = Math.max(LIST_DELAY_MS, (performance.now() - startedMs) * LIST_REST);
+      this.#listDelayMs = Math.max(LIST_DELAY_MS, (performance.now() - startedMs) * LIST_REST * slower);
     }
   }
 

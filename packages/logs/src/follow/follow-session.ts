@@ -43,6 +43,8 @@ export interface SessionDeps {
   limit: FollowLimit;
   releaseTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof pickFilter>): SharedFilter;
+  /** Whether records are only counted, so that they are read at intervals. */
+  isUnhurried(): boolean;
   /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
 }
@@ -221,7 +223,8 @@ export class FollowSession {
       }
       if (this.#ready.size > 0 || this.#endReason !== undefined) continue;
       await this.changed.wait();
-      if (this.counts) await wait(COUNT_MS, undefined, { signal: this.#stop.signal });
+      if (this.counts && !this.#deps.isUnhurried())
+        await wait(COUNT_MS, undefined, { ref: false, signal: this.#stop.signal });
     }
   }
 

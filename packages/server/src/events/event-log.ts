@@ -82,11 +82,15 @@ export class EventLog {
     return isFailing ? lastError : undefined;
   }
 
-  /** Writes an event, unless its cause has been reported. Never throws and does not wait for the disk. */
-  write({ kind, message, timeMs = this.#now(), cause, fields = {} }: EventText): void {
-    if (cause !== undefined && !this.#isFirst(cause)) return;
+  /**
+   * Writes an event, unless its cause has been reported, and returns whether it was not. Never throws and does not wait for
+   * the disk.
+   */
+  write({ kind, message, timeMs = this.#now(), cause, fields = {} }: EventText): boolean {
+    if (cause !== undefined && !this.#isFirst(cause)) return false;
     const event = { timeMs, kind, fields: cause === undefined ? fields : { ...fields, cause } };
     this.#log.write(formatEvent(event, message, EVENT_LEVELS[kind]));
+    return true;
   }
 
   /** Resolves when everything is written, or an attempt to do so has failed. */

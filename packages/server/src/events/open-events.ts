@@ -9,8 +9,11 @@ import type { Settings } from '../settings/settings.ts';
 import { ConfigHistory } from './config-history.ts';
 import { EventLog } from './event-log.ts';
 import { RunMark } from './last-run.ts';
+import { LogEvents } from './log-events.ts';
+import type { LogTallies } from './log-tallies.ts';
 import { NodeEvents } from './node-events.ts';
 import { NodePast } from './node-past.ts';
+import { ServiceEvents, type ServiceEventsDeps } from './service-events.ts';
 
 interface OpenEventsDeps {
   config: ConfigSource;
@@ -18,7 +21,7 @@ interface OpenEventsDeps {
   version: string;
   startedMs: number;
   /** The logs that are shown. */
-  logPath: string;
+  logs: LogDir;
   threads: WorkerPool | undefined;
 }
 
@@ -26,6 +29,10 @@ interface OpenEventsDeps {
 export interface OpenEvents {
   events: NodeEvents;
   past: NodePast;
+  /** What is counted of the logs. */
+  tallies: LogTallies;
+  /** Why events are not written, or logs not watched; `undefined` if they are. */
+  problem(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -38,23 +45,34 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     const log = await EventLog.open({ dir, maxBytes });
     const history = new ConfigHistory(configHistory);
     const { certFile } = settings.tls;
-    const { config, ownLog, version, startedMs, logPath, threads } = deps;
+    const { config, version, startedMs, logs, threads } = deps;
+    const ownLog = deps.ownLog.component('events');
     const events = new NodeEvents({
       ...{ log, history, config, version, startedMs },
       mark: new RunMark(dir),
-      dirs: [dirname(settings.logging.dir), logPath],
+      dirs: [dirname(settings.logging.dir), logs.path],
       certificate: async () => (certFile === '' ? undefined : readFile(certFile, 'latin1')),
-      ownLog: ownLog.component('events'),
+      ownLog,
     });
     await events.start();
+    const logEvents = new LogEvents({ logs, log, lookbackMs: settings.events.lookbackMs, ownLog });
+    logEvents.start();
+    const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
     // One thread that starts with the first question: events are few.
     const own = threads ? { threads } : { workers: 1 };
-    const logs = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], ...own });
-    const past = new NodePast({ logs, history });
+    const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], ...own });
+    const past = new NodePast({ logs: written, history });
     return {
       events,
       past,
+      tallies: logEvents.tallies,
+      problem: () => {
+        if (log.problem !== undefined) return `writing events fails: ${log.problem}`;
+        return logEvents.problem && `watching logs fails: ${logEvents.problem}`;
+      },
       close: async () => {
+        await service?.close();
+        await logEvents.close();
         await events.close();
         await past.close();
       },
@@ -62,4 +80,15 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
   } catch (error) {
     return `events.max-size: what happens to this node cannot be kept in ${dir}: ${errorMessage(error)}`;
   }
+}
+
+/** A node that shows its own logs and settings has no service. */
+function watchService(
+  { service: { pidFile, unit, logDir } }: Settings,
+  deps: Omit<ServiceEventsDeps, 'pidFile' | 'unit'> & { config: ConfigSource },
+): ServiceEvents | undefined {
+  if (pidFile === '' && unit === '' && logDir === '' && deps.config.observes === 'self') return undefined;
+  const service = new ServiceEvents({ ...deps, pidFile, unit });
+  service.start();
+  return service;
 }

@@ -314,6 +314,7 @@ export const text = {
     `one of ${ALGORITHMS.join(', ')}; never "none" or a shared secret`, (given) => ALGORITHMS.includes(given)),
   /** Its full name: `nginx` is `nginx.service`. */
   unitName: textKind('a systemd unit', UNIT_NAMES, (given) => parseUnitName(given) ?? false),
+  optionalUnit: textKind('a systemd unit', `${UNIT_NAMES}, or ""`, (given) => given === '' || (parseUnitName(given) ?? false)),
   claimPath: textKind('a claim', 'the name of a claim, like "groups", or a path to one, like "realm_access.roles"',
     (given) => /^[^.\s]+(?:\.[^.\s]+){0,7}$/.test(given)),
   roleRule: textKind('a role rule', `like "ops-*=viewer+config", "*" stands for any characters; ${ROLES_TEXT}`, isRoleRule),

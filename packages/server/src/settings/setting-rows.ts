@@ -146,6 +146,10 @@ export const SETTING_ROWS = {
       about: "Format of the service's files. `auto`: by the name of each file, or else by its content. `text`: shown as it is, with secrets masked by rules for text." },
     configCommand: { kind: list(text.string, 'arguments'), default: [],
       about: "A program and its arguments that prints what the service runs with, to compare its files with it: `[\"redis-cli\", \"config\", \"get\", \"*\"]`. Started without a shell, ended after 10 s." },
+    pidFile: { kind: text.path, default: '',
+      about: 'File with the process id of the service, to notice when it starts, stops or is killed. Empty: see `service.unit`.' },
+    unit: { kind: text.optionalUnit, default: '',
+      about: 'systemd unit of the service, for the same. Empty, and `service.pid-file` too: the process that listens on the `port` of its configuration.' },
     logDir: { kind: text.path, default: '', flag: 'log-dir',
       about: 'Log directory of the service this node runs next to. Empty: the node shows its own logs.' },
   },
@@ -206,7 +210,9 @@ export const SETTING_ROWS = {
   },
   events: {
     maxBytes: { name: 'max-size', kind: size('0B', '1GiB'), default: 16 * MIB,
-      about: 'Maximum size of the events of this node, in the directory `events` next to `logging.dir`: starts, stops, kills, changes of its configuration. 0: none are kept, and no history of configurations.' },
+      about: 'Maximum size of the events of this node, in the directory `events` next to `logging.dir`: starts, stops, kills, changes of its configuration, bursts of errors. 0: none are kept, and no history of configurations.' },
+    lookbackMs: { kind: duration('0s', '7d'), default: DAY_MS / 24,
+      about: 'How much of its logs a node reads in the background when it starts, to know which errors are new and how many are usual. 0: nothing.' },
   },
   notify: {
     webhook: { kind: webhookList, default: [],

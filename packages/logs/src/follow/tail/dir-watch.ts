@@ -8,11 +8,13 @@ const RETRY_POLLS = 20;
 export interface DirWatchOptions {
   dir: string;
   pollMs: number;
-  /** `false`: polls only, as on file systems that report no changes. */
-  events: boolean;
+  /** `false`: polls only, as on file systems that report no changes, or if nobody needs them. */
+  events(): boolean;
   /** Something happened to this entry, or to an unknown one. `entries`: names were created, renamed or deleted. */
   onEvent(name: string | undefined, entries: boolean): void;
   onPoll(): void;
+  /** Whether it keeps the process alive: not for whoever only counts. */
+  keepsAlive(): boolean;
 }
 
 /**
@@ -36,9 +38,9 @@ export class DirWatch {
   }
 
   async start(): Promise<void> {
-    if (this.#running) return;
+    if (this.#running && (this.#watcher || !this.#options.events())) return;
+    if (!this.#running) this.#schedule();
     this.#running = true;
-    this.#schedule();
     await this.#rewatch();
   }
 
@@ -51,6 +53,15 @@ export class DirWatch {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#poll(), this.#options.pollMs);
+    this.keepAlive();
+  }
+
+  /** To be called when `keepsAlive` has changed. */
+  keepAlive(): void {
+    for (const handle of [this.#timer, this.#watcher]) {
+      if (this.#options.keepsAlive()) handle?.ref();
+      else handle?.unref();
+    }
   }
 
   async #poll(): Promise<void> {
@@ -62,7 +73,7 @@ export class DirWatch {
   /** A watcher stays with the directory it was created for; a directory that replaced it needs a new one. */
   async #rewatch(): Promise<void> {
     const { dir, events } = this.#options;
-    if (!events) return;
+    if (!events()) return this.#unwatch();
     const id = await stat(dir, { bigint: true }).then(
       ({ dev, ino, birthtimeNs }) => `${dev}:${ino}:${birthtimeNs}`,
       (error: unknown) => {
@@ -77,6 +88,7 @@ export class DirWatch {
       this.#watcher = watch(dir, (type, name) => this.#options.onEvent(name ?? undefined, type === 'rename'));
       this.#watcher.on('error', () => this.#failed());
       this.#watchedId = id;
+      this.keepAlive();
       // Changes before the watcher existed are not reported.
       this.#options.onEvent(undefined, true);
     } catch (error) {

@@ -8,7 +8,8 @@ import {
   resumeCursor,
 } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
-import type { CountedItem, CountedRecords, FollowItem, FoundRecord } from '../../types.ts';
+import { LEVELS_BY_RANK } from '../../parse/level.ts';
+import type { CountedItem, CountedRecords, FollowItem, FoundRecord, HistogramBucket } from '../../types.ts';
 import type { EntrySource, RecordEntry, RingEntry } from '../ring/ring-entry.ts';
 import type { SharedFilter } from '../shared-filter.ts';
 import type { LogTail } from './log-tail.ts';
@@ -190,20 +191,18 @@ export class TailReader {
 
 const MINUTE_MS = 60_000;
 
-/** Ranks of levels, from none to FATAL. */
-const RANKS = 7;
-
 function countOthers(family: string, entries: readonly RingEntry[], wanted: ReadonlySet<RingEntry>): CountedRecords {
-  const byMinute = new Map<number, number[]>();
+  const byMinute = new Map<number, HistogramBucket>();
   for (const entry of entries) {
     if (entry.kind !== 'record' || entry.piece.continued || wanted.has(entry)) continue;
     const { timeMs, rank } = entry.piece.head;
     const startMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
-    const counts = byMinute.get(startMs) ?? new Array<number>(RANKS).fill(0);
-    counts[rank] = (counts[rank] ?? 0) + 1;
-    byMinute.set(startMs, counts);
+    const level = LEVELS_BY_RANK[rank] ?? 'NONE';
+    const minute = byMinute.get(startMs) ?? { startMs, counts: {} };
+    minute.counts[level] = (minute.counts[level] ?? 0) + 1;
+    byMinute.set(startMs, minute);
   }
-  return { type: 'counted', family, minutes: Array.from(byMinute, ([startMs, counts]) => ({ startMs, counts })) };
+  return { type: 'counted', family, minutes: [...byMinute.values()] };
 }
 
 /** With a time: if its file was deleted, the rest is found by that. */
