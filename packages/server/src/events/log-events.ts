@@ -69,7 +69,6 @@ export class LogEvents {
   #timer: NodeJS.Timeout | undefined;
   #following: Owned = NO_WORK;
   #reading: Owned = NO_WORK;
-  /** Patterns are judged when the past has been read. */
   #isReading = false;
   /** Up to when everything was counted. */
   #countedMs: number;
@@ -98,6 +97,11 @@ export class LogEvents {
       if (kind === 'log-burst' && typeof log === 'string' && timeMs > nowMs - 60 * MINUTE_MS)
         this.#judge(this.tallies.log(log)).resumeBurst(timeMs);
     }
+  }
+
+  /** Patterns are judged when the past has been read. */
+  get isReading(): boolean {
+    return this.#isReading;
   }
 
   start(): void {

@@ -311,9 +311,9 @@ export class LogTallies {
   log(name: string): LogTally {
     const known = this.#logs.get(name);
     if (known) return known;
+    if (this.#logs.size >= MAX_LOGS) this.#forgetQuietest();
     const tally = new LogTally(name, this.#sinceMs);
     this.#logs.set(name, tally);
-    if (this.#logs.size > MAX_LOGS) this.#forgetQuietest();
     return tally;
   }
 

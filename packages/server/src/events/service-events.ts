@@ -42,7 +42,7 @@ export interface ServiceEventsDeps {
   unit: string;
   /** Has the port that is looked for without the other two. */
   config: Pick<ConfigSource, 'current'>;
-  tallies: LogTallies;
+  tallies: Pick<LogTallies, 'lastFatal'>;
   ownLog: Logger;
 }
 
