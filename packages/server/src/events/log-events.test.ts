@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { EventLog } from './event-log.ts';
 import { LogEvents } from './log-events.ts';
@@ -107,9 +107,10 @@ it('a burst, an error that was never seen and a rotation are events, once, also 
   });
   expect(second).toMatchObject({ kind: 'new-pattern', pattern: { level: 'FATAL', shape: 'giving up' } });
   // The record is found by its cursor.
-  const start = { record: String(first?.record.cursor) };
-  for await (const found of run.logs.search({ order: 'oldest', limit: 1, before: 0, after: 0, start }))
-    if (!('type' in found) && found.count > 0) expect(Buffer.from(found.bytes).toString()).toContain('/data is broken');
+  const query = { order: 'oldest', limit: 1, before: 0, after: 0, start: { record: String(first?.record.cursor) } } as const;
+  const found = [];
+  for await (const items of searchItems(run.logs, query)) found.push(...items);
+  expect(found[0]).toMatchObject({ type: 'record', message: 'disk /data is broken' });
   renameSync(join(watched.path, 'app.log'), join(watched.path, 'app.log.1'));
   watched.append(watched.line('INFO', 'new file'));
   expect((await watched.judged(run, 33)).at(-1)).toMatchObject({

@@ -60,7 +60,7 @@ test('without any source every setting has its default', async () => {
       maxFailuresPerMinute: 60,
     },
     tls: { certFile: '', keyFile: '' },
-    service: { configFile: '', configFiles: [], configFormat: 'auto', configCommand: [], logDir: '' },
+    service: { configFile: '', configFiles: [], configFormat: 'auto', configCommand: [], pidFile: '', unit: '', logDir: '' },
     logging: {
       dir: join(dir.path, 'data/log'),
       level: 'info',
@@ -140,7 +140,7 @@ test('without any source every setting has its default', async () => {
     },
     bundle: { maxBytes: 256 * 1024 ** 2, timeoutMs: 600_000 },
     config: { secretKeys: [], maxBytes: 1_048_576 },
-    events: { maxBytes: 16_777_216 },
+    events: { maxBytes: 16_777_216, lookbackMs: 3_600_000 },
     notify: { webhook: [] },
   });
 });

@@ -139,13 +139,15 @@ export function readOptionLayer(options: object, baseDir: string): Layer {
 
 const PREFIX = 'PORTHOLE_';
 
-/** Read by the command line and the loader; not settings. */
+/** Not settings: read by the command line and the loader, or set by Kubernetes beside a service named `porthole`. */
 const OTHER_VARIABLES = new Set([
   'PORTHOLE_URL',
   'PORTHOLE_TOKEN',
   'PORTHOLE_CONFIG',
   'PORTHOLE_CONTEXT',
   'PORTHOLE_PAGER',
+  'PORTHOLE_SERVICE_HOST',
+  'PORTHOLE_SERVICE_PORT',
 ]);
 
 /** Kubernetes puts `PORTHOLE_HTTP_PORT=tcp://10.0.0.1:80` into every pod beside a service named `porthole-http`. */
