@@ -21,6 +21,7 @@ import {
   isObject,
   type Line,
   type LineGroup,
+  MAX_SAMPLE_BYTES,
   type SampleLine,
 } from './formats/sample-lines.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
@@ -34,9 +35,6 @@ import { createJsonPathFormat } from './heads/json-path-format.ts';
 import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
 import type { Zone } from './zone.ts';
-
-/** More of a file does not improve detection. */
-const MAX_SAMPLE_BYTES = 64 * 1024;
 
 /** Lines that differ in more than digits: more of them are not tried. */
 const MAX_GROUPS = 96;
@@ -168,7 +166,7 @@ function wrap(
 }
 
 /**
- * The format in which most lines of a sample, the start of a file, start records with times. Leading lines that belong
+ * The format in which most lines of a sample, the start of a file and parts of its rest, start records with times. Leading lines that belong
  * to no record do not matter. If no line has a time, it is JSON or plain text.
  */
 export function detectFormat(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {

@@ -6,6 +6,7 @@ import { systemCode } from '../log-error.ts';
 import { decodeUtf16, detectUtf16 } from '../packed/utf16.ts';
 import type { FormatDetector } from '../parse/detect-format.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
+import { samplePlaces } from '../parse/formats/sample-lines.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { FileSummary } from './file-details.ts';
@@ -82,7 +83,10 @@ function describeOne(path: string, buffer: Buffer, detector: FormatDetector): En
     if (head.length === 0) return EMPTY_SUMMARY;
     const encoding = detectUtf16(head);
     const toText = (bytes: Buffer) => (encoding ? decodeUtf16(bytes, encoding) : bytes);
-    const summary = new HeadSummary(toText(head), { detector, writtenMs: Math.floor(stats.mtimeMs) });
+    const file = fd;
+    const places = encoding ? [] : samplePlaces(stats.size);
+    const parts = places.map(({ start, length }) => readPart(file, Buffer.allocUnsafe(length), start));
+    const summary = new HeadSummary(toText(head), parts, { detector, writtenMs: Math.floor(stats.mtimeMs) });
     const isWhole = stats.size <= INSPECTED_BYTES;
     // UTF-16 has two bytes for a character.
     const tailFrom = stats.size - (encoding ? stats.size % 2 : 0) - INSPECTED_BYTES;

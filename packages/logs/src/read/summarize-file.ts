@@ -8,6 +8,7 @@ import { decodeUtf16, detectUtf16 } from '../packed/utf16.ts';
 import type { FormatDetector } from '../parse/detect-format.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import { FormatSet } from '../parse/format-set.ts';
+import { joinSamples, SAMPLED_START_BYTES, samplePlaces } from '../parse/formats/sample-lines.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { LearnedFormat, LogFileDetails, ReadOptions } from '../types.ts';
@@ -39,21 +40,13 @@ export async function summarizeFile(name: string, { handles, reads, ...parsing }
 export async function learnFile(name: string, { handles, reads, zone, formats }: SummaryDeps): Promise<LearnedFormat> {
   const handle = await handles.acquire(name);
   try {
-    const { head, tail } = await readEnds({ handle, reads }, {});
+    const { head, parts } = await readEnds({ handle, reads }, {});
+    const sample = joinSamples(head, parts);
     const writtenMs = Number(handle.modifiedNs / 1_000_000n);
     const set = new FormatSet(formats);
-    const format = set.detect(head, { zone, writtenMs });
+    const format = set.detect(sample, { zone, writtenMs });
     if (head.length === 0) return nothingLearned('empty: the format is learned from the first lines');
     if (format.name === 'text' && head.includes(0)) return nothingLearned('binary: not text');
-    // Where both ends overlap lines count once; the line that a part is cut in is left out.
-    const repeated = Math.max(0, 2 * INSPECTED_BYTES - handle.sizeBytes);
-    const isWhole = tail === undefined || handle.sizeBytes <= INSPECTED_BYTES;
-    const sample = isWhole
-      ? head
-      : Buffer.concat([
-          head.subarray(0, head.lastIndexOf(10) + 1),
-          tail.subarray(tail.indexOf(10, repeated) + 1 || tail.length),
-        ]);
     // Loaded on demand: few ask for it.
     const { describeFormat } = await import('../parse/describe-format.ts');
     return describeFormat(format, sample, { zone, writtenMs, formats: set, file: name });
@@ -73,9 +66,9 @@ async function describeFile(
   options: ReadOptions,
 ): Promise<EndsSummary> {
   const { handle } = file;
-  const { head, tail } = await readEnds(file, options);
+  const { head, parts, tail } = await readEnds(file, options);
   if (head.length === 0) return EMPTY_SUMMARY;
-  const summary = new HeadSummary(head, {
+  const summary = new HeadSummary(head, parts, {
     detector: new FormatSet(formats).detector(zone),
     writtenMs: Number(handle.modifiedNs / 1_000_000n),
   });
@@ -83,10 +76,17 @@ async function describeFile(
   return summary.withTail(tail, { isWhole: handle.sizeBytes - (handle.sizeBytes % 2) <= INSPECTED_BYTES });
 }
 
+interface FileEnds {
+  head: Buffer;
+  /** Samples of the rest of the text. */
+  parts: Buffer[];
+  tail: Buffer | undefined;
+}
+
 /** The start and the end of a file's text. A compressed file has no `tail`: all of it would have to be decompressed. */
-async function readEnds(file: RangeSource, options: ReadOptions): Promise<{ head: Buffer; tail: Buffer | undefined }> {
+async function readEnds(file: RangeSource, options: ReadOptions): Promise<FileEnds> {
   const { handle } = file;
-  if (handle.sizeBytes === 0) return { head: Buffer.alloc(0), tail: undefined };
+  if (handle.sizeBytes === 0) return { head: Buffer.alloc(0), parts: [], tail: undefined };
   refuseUndecoded(handle);
   const compressed = isPackedName(handle.name);
   const bytes = compressed
@@ -94,11 +94,14 @@ async function readEnds(file: RangeSource, options: ReadOptions): Promise<{ head
     : await collect(readRange(file, 0, Math.min(INSPECTED_BYTES, handle.sizeBytes), options));
   const encoding = detectUtf16(bytes);
   const head = encoding ? decodeUtf16(bytes, encoding) : bytes;
-  if (compressed || head.length === 0) return { head, tail: undefined };
+  const parts: Buffer[] = [];
+  const places = compressed || encoding ? [] : samplePlaces(handle.sizeBytes);
+  for (const { start, end } of places) parts.push(await collect(readRange(file, start, end, options)));
+  if (compressed || head.length === 0) return { head, parts, tail: undefined };
   // UTF-16 has two bytes for a character.
   const from = Math.max(0, handle.sizeBytes - (handle.sizeBytes % 2) - INSPECTED_BYTES);
   const end = await collect(readRange(file, from, handle.sizeBytes, options));
-  return { head, tail: encoding ? decodeUtf16(end, encoding) : end };
+  return { head, parts, tail: encoding ? decodeUtf16(end, encoding) : end };
 }
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -108,7 +111,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 /** Read from each end: enough for a stack trace before the first timestamp, little enough for a directory of files. */
-export const INSPECTED_BYTES = 64 * 1024;
+export const INSPECTED_BYTES = SAMPLED_START_BYTES;
 
 export type EndsSummary = Pick<LogFileDetails, 'format' | 'firstTimeMs' | 'lastTimeMs'>;
 
@@ -119,9 +122,14 @@ export class HeadSummary {
   readonly #head: Buffer;
   readonly #format: Format;
 
-  constructor(head: Buffer, { detector, writtenMs }: { detector: FormatDetector; writtenMs: number }) {
+  /** `parts`: of the rest of the text. */
+  constructor(
+    head: Buffer,
+    parts: readonly Buffer[],
+    { detector, writtenMs }: { detector: FormatDetector; writtenMs: number },
+  ) {
     this.#head = head;
-    this.#format = detector.detect(head, writtenMs);
+    this.#format = detector.detect(joinSamples(head, parts), writtenMs);
   }
 
   withoutTail(): EndsSummary {

@@ -18,6 +18,38 @@ export interface LineGroup extends Line {
   count: number;
 }
 
+/** How much of the start of a text is sampled, and how much of each other place. */
+export const SAMPLED_START_BYTES = 64 * 1024;
+const SAMPLED_PART_BYTES = 16 * 1024;
+
+/** What `joinSamples` returns is no longer. */
+export const MAX_SAMPLE_BYTES = SAMPLED_START_BYTES + 2 * SAMPLED_PART_BYTES;
+
+/**
+ * Where a text is sampled besides its start, which may differ from the rest: in the middle and at the end. The places
+ * stay the same until the text has grown by a third, so that the format of a file that is being written does, too.
+ */
+export function samplePlaces(sizeBytes: number): (Line & { length: number })[] {
+  if (sizeBytes <= SAMPLED_START_BYTES) return [];
+  let size = SAMPLED_START_BYTES;
+  while (size * 2 <= sizeBytes) size *= 2;
+  if (size * 1.5 <= sizeBytes) size *= 1.5;
+  return [size / 2, size - SAMPLED_PART_BYTES]
+    .filter((start) => start >= SAMPLED_START_BYTES)
+    .map((start) => ({ start, end: start + SAMPLED_PART_BYTES, length: SAMPLED_PART_BYTES }));
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+/** One sample of the start of a text and of parts of it: their whole lines. */
+export function joinSamples(start: Buffer, parts: readonly Buffer[]): Buffer {
+  const wholes = parts.map((part) => part.subarray(part.indexOf(10) + 1, part.lastIndexOf(10) + 1));
+  if (wholes.every(({ length }) => length === 0)) return start;
+  const startEnd = start.lastIndexOf(10) + 1;
+  // The first line of a text may be longer than what is sampled of it.
+  return Buffer.concat(startEnd > 0 ? [start.subarray(0, startEnd), ...wholes] : [start, LINE_FEED, ...wholes]);
+}
+
 /**
  * End of the line of a sample that starts here; -1 at its end. The last line is left out if it has no end yet, unless it
  * is the only one. (No generator: it takes longer than the rest of the work on a short file.)

@@ -12,12 +12,10 @@ import { LogError } from '../../log-error.ts';
 import { decodeUtf16, detectUtf16, type Utf16 } from '../../packed/utf16.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
+import { joinSamples, SAMPLED_START_BYTES, samplePlaces } from '../../parse/formats/sample-lines.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { ReadOptions } from '../../types.ts';
 import { CopyFinder } from './same-text.ts';
-
-/** The start of a text, from which its format is detected. */
-const SAMPLE_BYTES = 64 * 1024;
 
 /** Files whose facts are cached. */
 const MAX_REMEMBERED = 4096;
@@ -157,17 +155,22 @@ export class FileOpener {
     return { ...start, head: behind.head, textStart: behind.start };
   }
 
-  /** The start of the text, from which its format is detected. */
+  /** The start of the text, and of a plain file parts of its rest, from which its format is detected. */
   async #sample({ handle, compressed, encoding, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+    const { scrubber } = this.#reads;
     if (encoding) {
       const raw = compressed
-        ? await this.#unpacked(handle, 0, SAMPLE_BYTES, options)
-        : await readPart(handle, 0, SAMPLE_BYTES);
-      return maskStart(decodeUtf16(raw, encoding), SAMPLE_BYTES, this.#reads.scrubber);
+        ? await this.#unpacked(handle, 0, SAMPLED_START_BYTES, options)
+        : await readPart(handle, 0, SAMPLED_START_BYTES);
+      return maskStart(decodeUtf16(raw, encoding), SAMPLED_START_BYTES, scrubber);
     }
-    if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLE_BYTES, options);
-    const most = Math.min(SAMPLE_BYTES, handle.sizeBytes - textStart);
-    return readStart(handle.fd, most, this.#reads.scrubber, textStart);
+    if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLED_START_BYTES, options);
+    const textBytes = handle.sizeBytes - textStart;
+    const start = await readStart(handle.fd, Math.min(SAMPLED_START_BYTES, textBytes), scrubber, textStart);
+    const parts: Buffer[] = [];
+    for (const place of samplePlaces(textBytes))
+      parts.push(await readStart(handle.fd, place.length, scrubber, textStart + place.start));
+    return joinSamples(start, parts);
   }
 
   async #unpacked(handle: LogHandle, start: number, end: number, options: ReadOptions): Promise<Buffer> {
