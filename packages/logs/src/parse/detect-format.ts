@@ -237,7 +237,8 @@ export class FormatDetector {
     if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed.length, own?.timed ?? 0)) return added.format;
     if (own?.format.name === 'w3c') return withStatusColumn(own.format, bytes, lines);
     const isOwn = own && own.format.name !== 'json';
-    if (isOwn && (own.timed >= timed.length * OWN_SHARE || RARE_HEADS.has(own.format.name))) return own.format;
+    const share = own?.format.name === 'contract' ? CONTRACT_SHARE : OWN_SHARE;
+    if (isOwn && (own.timed >= timed.length * share || RARE_HEADS.has(own.format.name))) return own.format;
     // Text between objects that starts with no date is what is left of one of them.
     const isText =
       objects.length < texts.length ||
@@ -351,6 +352,9 @@ const NEARLY_AS_MANY = 0.9;
 
 /** A format with heads of its own is preferred if it finds times in at least this share of the lines that have some. */
 const OWN_SHARE = 0.5;
+
+/** The format of the node's own logs is like that of other programs, which may write some of their times differently. */
+const CONTRACT_SHARE = 0.8;
 
 /** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;

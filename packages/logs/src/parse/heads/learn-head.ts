@@ -5,7 +5,14 @@ import { findLevels, type LevelCandidate, unpackLook } from './find-levels.ts';
 import { countWords, findTimes, isRelayed, readSlot, skipLeadingMarks, type TimeSlot } from './find-times.ts';
 import { findFacilitySeverity, findStatusRank, readMarkRank, readReport } from './message-levels.ts';
 import { skipEnvelope, syslogTag } from './syslog-envelope.ts';
-import { applyOrder, createWrittenTime, type DateOrder, type Spelling, spellingRank } from './time-spellings.ts';
+import {
+  applyOrder,
+  createWrittenTime,
+  type DateOrder,
+  type Spelling,
+  spellingRank,
+  type WrittenTime,
+} from './time-spellings.ts';
 
 /** A column with levels: how they look, and how many words from the time. */
 export interface LevelSlot {
@@ -61,6 +68,7 @@ interface Candidate {
   before: number;
   words: number;
   at: number;
+  written: WrittenTime;
   timeMs: number;
   /** Whether it follows `tag: `, as what a syslog daemon relays does. */
   isRelayed: boolean;
@@ -79,8 +87,6 @@ interface SampleLine extends Line {
 
 /** Learns where the lines of a sample have their times and levels. Lines are without CR and LF. */
 export function learnHead(bytes: Buffer, lines: readonly Line[], options: FormatOptions): LearnedHead {
-  const order = learnOrder(bytes, lines, options);
-  const complete = createTimeCompleter(options, order.order);
   const time = createWrittenTime();
   const sample: SampleLine[] = [];
   for (const { start, end } of lines) {
@@ -88,9 +94,6 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
     const times: Candidate[] = [];
     const textAt = skipLeadingMarks(bytes, from, end);
     findTimes(bytes, from, end, time, (at) => {
-      const timeMs = complete(time);
-      // Numbers are times only if these are in the past.
-      if (Number.isNaN(timeMs) || (time.spelling === 'epoch' && timeMs > options.writtenMs + 2 * DAY_MS)) return false;
       const place = at <= textAt ? 'start' : 'behind';
       times.push({
         spelling: time.spelling,
@@ -98,9 +101,10 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
         before: place === 'start' ? 0 : (bytes[at - 1] ?? 0),
         words: countWords(bytes, from, at),
         at,
-        timeMs,
-        isRelayed: isRelayed(bytes, at),
         to: time.end,
+        written: { ...time, numbers: [...time.numbers] },
+        timeMs: Number.NaN,
+        isRelayed: isRelayed(bytes, at),
       });
       return times.length >= MOST_TIMES;
     });
@@ -108,6 +112,8 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
     const isComment = first === HASH && isLetter(bytes[from + 1]);
     sample.push({ start, end, from, isIndented: first === SPACE || first === TAB, isComment, times });
   }
+  const order = learnOrder(bytes, sample, options);
+  completeTimes(sample, order.order, options);
   const slots = learnSlots(sample);
   const indented = learnIndent(sample, slots);
   const head: LearnedHead = { slots: [], ...order, indented, untimedLevels: [] };
@@ -116,6 +122,18 @@ export function learnHead(bytes: Buffer, lines: readonly Line[], options: Format
   if (relayed.length > 0) head.relayed = relayed;
   if (slots.length === 0) head.untimedLevels = learnUntimedLevels(bytes, sample);
   return head;
+}
+
+/** Those that are no times are removed. */
+function completeTimes(sample: readonly SampleLine[], order: DateOrder, options: FormatOptions): void {
+  const complete = createTimeCompleter(options, order);
+  for (const line of sample) {
+    for (const candidate of line.times) candidate.timeMs = complete(candidate.written);
+    // Numbers are times only if these are in the past.
+    line.times = line.times.filter(
+      ({ spelling, timeMs }) => timeMs <= (spelling === 'epoch' ? options.writtenMs + 2 * DAY_MS : Number.MAX_VALUE),
+    );
+  }
 }
 
 /** The programs of which at least two lines, and a quarter of those that they wrote, have a time of their own. */
@@ -317,34 +335,29 @@ function learnIndent(sample: readonly SampleLine[], slots: readonly TimeSlot[]):
  */
 function learnOrder(
   bytes: Buffer,
-  lines: readonly Line[],
+  sample: readonly SampleLine[],
   options: FormatOptions,
 ): Pick<LearnedHead, 'order' | 'isOrderGuessed'> {
-  const time = createWrittenTime();
   const orders: DateOrder[] = ['mdy', 'dmy', 'ymd'];
-  const counts = new Map<DateOrder, { valid: number; lastMs: number; newestMs: number }>(
-    orders.map((order) => [order, { valid: 0, lastMs: Number.NaN, newestMs: Number.NEGATIVE_INFINITY }]),
+  const counts = new Map<DateOrder, { valid: number; newestMs: number }>(
+    orders.map((order) => [order, { valid: 0, newestMs: Number.NEGATIVE_INFINITY }]),
   );
   let hasDots = false;
   let found = 0;
   const completers = new Map(orders.map((order) => [order, createTimeCompleter(options, order)]));
-  for (const { start, end } of lines) {
-    const from = skipEnvelope(bytes, start, end);
-    findTimes(bytes, from, end, time, (at) => {
-      if (time.spelling !== 'numeric' && time.spelling !== 'numeric-clock') return false;
-      found++;
-      const digits = isDigit(bytes[at + 1]) ? 2 : 1;
-      if (bytes[at + digits] === 46) hasDots = true;
-      for (const order of orders) {
-        const counted = counts.get(order);
-        if (!counted || !applyOrder(time, order)) continue;
-        counted.valid++;
-        const timeMs = completers.get(order)?.(time) ?? Number.NaN;
-        counted.lastMs = timeMs;
-        counted.newestMs = Math.max(counted.newestMs, timeMs);
-      }
-      return true;
-    });
+  for (const { times } of sample) {
+    const date = times.find(({ spelling }) => spelling === 'numeric' || spelling === 'numeric-clock');
+    if (!date) continue;
+    const { at, written } = date;
+    found++;
+    const digits = isDigit(bytes[at + 1]) ? 2 : 1;
+    if (bytes[at + digits] === 46) hasDots = true;
+    for (const order of orders) {
+      const counted = counts.get(order);
+      if (!counted || !applyOrder(written, order)) continue;
+      counted.valid++;
+      counted.newestMs = Math.max(counted.newestMs, completers.get(order)?.(written) ?? Number.NaN);
+    }
   }
   if (found === 0) return { order: 'mdy', isOrderGuessed: false };
   const most = Math.max(...[...counts.values()].map(({ valid }) => valid));
@@ -420,7 +433,8 @@ function learnLevels(
   const levels = acceptLooks(looks, records);
   const isLevelled = levels.length > 0 && levelled >= records / 2;
   let other: HeadSlot['other'] = '';
-  if (marks >= records * 0.9 && marks > 0 && (slot.place === 'behind' || markRanks.size > 1)) other = 'mark';
+  // Dashes alone may be anything between columns.
+  if (marks >= records * 0.9 && marks > 0 && (markRanks.size > 1 || !markRanks.has(2))) other = 'mark';
   else if (facilities > records * FURTHER_SHARE) other = 'facility';
   else if (!isLevelled && statuses > 0 && statuses >= records / (levels.length === 0 ? 4 : 2)) other = 'status';
   else if (!isLevelled && below >= records / 2 && below > 0) other = 'below';

@@ -1,4 +1,5 @@
 import {
+  isCapital,
   isDigit,
   isLetter,
   QUOTE,
@@ -216,7 +217,7 @@ function readYearMonth(bytes: Buffer, at: number, end: number, time: WrittenTime
   if ((mark !== SPACE && mark !== MINUS && mark !== SLASH) || !isLetter(bytes[at + 5])) return false;
   const year = number(bytes, at, at + 4);
   const month = readMonthName(bytes, at + 5, end);
-  if (month === 0 || year < MIN_YEAR) return false;
+  if (month === 0 || yearOrNone(year) === 0) return false;
   let dayAt = monthNameEnd(bytes, at + 5, end);
   if (bytes[dayAt] !== mark) return false;
   while (dayAt < end && bytes[dayAt] === mark) dayAt++;
@@ -334,6 +335,8 @@ function readDayMonth(bytes: Buffer, at: number, digitsEnd: number, end: number,
 
 /** `Nov 17 18:33:04`, with a weekday or without, and a year before or after the clock or none. */
 function readMonthFirst(bytes: Buffer, at: number, end: number, time: WrittenTime): boolean {
+  // Most words are none of this.
+  if (!NAME_STARTS.has(nameKey(bytes, at)) && !isZoneLike(bytes, at)) return false;
   let monthAt = at;
   let month = readMonthName(bytes, monthAt, end);
   if (month === 0) {
@@ -637,7 +640,7 @@ function readFraction(bytes: Buffer, at: number, end: number, time: WrittenTime)
   if (at + 1 >= end || (mark !== DOT && mark !== COMMA && mark !== COLON) || !isDigit(bytes[at + 1])) return at;
   const to = skipDigits(bytes, at + 1, end);
   if (to - at > 10 && mark !== DOT) return at;
-  if (mark === COLON && (to - at < 3 || bytes[to] === COLON)) return at;
+  if (mark === COLON && (to - at < 3 || (bytes[to] === COLON && isDigit(bytes[to + 1])))) return at;
   // Numbers between commas are columns, but for milliseconds.
   if (mark === COMMA && bytes[to] === COMMA && to < end && to - at !== 4) return at;
   time.msOfDay += fractionMs(bytes, at + 1, to);
@@ -863,6 +866,18 @@ function skipName(bytes: Buffer, at: number, end: number): number {
 
 export const WEEKDAY_NAMES: readonly string[] = 'mon tue wed thu fri sat sun'.split(' ');
 const WEEKDAYS = new Map(WEEKDAY_NAMES.map((name) => [nameKey(Buffer.from(name), 0), true]));
+
+/** The first bytes of all names of months and weekdays. */
+const NAME_STARTS = new Set([
+  ...WEEKDAYS.keys(),
+  ...MONTHS.flatMap((names) => names.map((name) => nameKey(Buffer.from(name), 0))),
+]);
+
+/** Three capitals, as of a zone, or two letters of a German weekday and what follows them. */
+function isZoneLike(bytes: Buffer, at: number): boolean {
+  const third = bytes[at + 2];
+  return third === COMMA || third === DOT || (isCapital(bytes[at + 1]) && isCapital(third));
+}
 
 /** The position after a weekday and what separates it from the date; negative if there is none. */
 function skipWeekday(bytes: Buffer, at: number, end: number): number {
