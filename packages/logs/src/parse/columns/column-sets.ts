@@ -171,8 +171,9 @@ export function pickColumns(lines: readonly TimedLine[], zone: Zone): ColumnSet 
     let typical = 0;
     for (const [index, line] of lines.entries()) {
       if (set.read(line, zone)) typical++;
+      if (typical > 0 && typical >= wanted) return true;
       if (typical + lines.length - index - 1 < wanted) return false;
     }
-    return typical > 0 && typical >= wanted;
+    return false;
   });
 }

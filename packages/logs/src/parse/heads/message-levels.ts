@@ -63,7 +63,10 @@ function keyedSeverity(bytes: Buffer, start: number, at: number, limit: number):
   const isAlone = at + 2 >= limit || bytes[at + 2] === SPACE || bytes[at + 2] === COMMA;
   if (digit >= 0 && digit <= 7 && isAlone && KEYED_SEVERITIES.some((key) => endsAt(bytes, start, at + 1, key)))
     return severityRank(digit);
-  const isType = endsAt(bytes, start, at + 2, CMTRACE_KEY) && startsWith(bytes, at + 3, limit, '" thread="');
+  const isType =
+    isDigit(bytes[at + 2]) &&
+    endsAt(bytes, start, at + 2, CMTRACE_KEY) &&
+    startsWith(bytes, at + 3, limit, '" thread="');
   return isType ? (CMTRACE_RANKS[(bytes[at + 2] ?? 48) - 48] ?? 0) : 0;
 }
 
