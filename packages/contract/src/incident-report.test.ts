@@ -12,6 +12,8 @@ function step(given: Partial<IncidentStep>): IncidentStep {
   return { kind: 'first-error', timeMs: AT, delayMs: 0, nodes: ['a'], title: 'something', ...nothing, ...given };
 }
 
+const RECORD = { type: 'record', file: 'a.log', offset: 0, bytes: 9, cursor: 'c', timeMs: AT, level: 'ERROR' } as const;
+
 const STANDOUT: Standout = {
   kind: 'pattern',
   score: 90,
@@ -28,7 +30,7 @@ const STANDOUT: Standout = {
 };
 
 function incident(given: Partial<Incident> = {}): Incident {
-  const record = { node: 'storage-3', file: 'a.log', cursor: 'c', timeMs: AT, level: 'ERROR' as const, source: null };
+  const record = { ...RECORD, node: 'storage-3' };
   return {
     headline: 'New errors on storage-3, 1 min 57 s after its storage.wal.dir changed',
     isUnusual: true,
@@ -70,7 +72,7 @@ const hostile = () =>
         detail: EVIL,
         nodes: [EVIL],
         changes: [{ key: EVIL, before: EVIL, after: [EVIL] }],
-        record: { node: EVIL, file: EVIL, cursor: EVIL, timeMs: 0, level: 'ERROR', source: EVIL, message: EVIL },
+        record: { ...RECORD, node: EVIL, file: EVIL, cursor: EVIL, source: EVIL, message: EVIL },
         shares: [{ field: EVIL, value: EVIL, count: 1, of: 1 }],
       }),
     ],
@@ -98,7 +100,7 @@ describe('as text', () => {
       '  04:12:08  +1 min 57 s',
       '    something',
       '      ERROR fsync failed (+2 lines)',
-      '      shard=7 in all of them, as elsewhere, dir=/x in 3 of 97',
+      '      shard=7 in all of the first 97, as elsewhere, dir=/x in 3 of the first 97, as elsewhere',
     ]);
     expect(text).toContain('      up to 5 s earlier\n');
     expect(text).toContain('1204 in 5 min, 0 in 1 h before (G² 6176.1); 1204 on one node, 0 on the others (G² 3338.2)');

@@ -105,7 +105,7 @@ function stepDetails({ detail, shares, uncertaintyMs, record }: IncidentStep): s
 }
 
 function sharedText({ field, value, count, of }: SharedValue): string {
-  return count === of ? `${field}=${value} in all of them, as elsewhere` : `${field}=${value} in ${count} of ${of}`;
+  return `${field}=${value} in ${count === of ? 'all' : count} of the first ${of}, as elsewhere`;
 }
 
 function countsText({ counts }: Standout): string[] {

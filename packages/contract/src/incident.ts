@@ -1,4 +1,5 @@
-import type { Level, QueryNode } from '@porthole/logs/types';
+import type { QueryNode } from '@porthole/logs/types';
+import type { ClusterRecord } from './cluster-state.ts';
 import type { Coverage } from './coverage.ts';
 import type { EventKind } from './events.ts';
 import type { MemberReport, MemberSelection } from './member.ts';
@@ -58,7 +59,7 @@ export interface IncidentStep {
   /** What changed; without values for clients that may not read configurations. */
   changes: StepChange[];
   /** Its first record, or the event; `null` if it is known from counts only. */
-  record: IncidentRecord | null;
+  record: ClusterRecord | null;
   /** Values of fields that it has in common with other steps. */
   shares: SharedValue[];
   /** Path and parameters of a request that shows it; `null` if there is none. */
@@ -72,18 +73,7 @@ export interface StepChange {
   after?: SettingJson | null;
 }
 
-export interface IncidentRecord {
-  node: string;
-  file: string;
-  cursor: string;
-  timeMs: number | null;
-  level: Level | null;
-  source: string | null;
-  /** Its beginning, if it is long. */
-  message: string;
-}
-
-/** `shard=7` in `count` of `of` records. */
+/** `shard=7` in `count` of `of` records; of a step or a pattern, of its first ones. */
 export interface SharedValue {
   field: string;
   value: string;
@@ -93,10 +83,9 @@ export interface SharedValue {
 
 /**
  * `change`: of a configuration or a version. `restart`: a node or its service started, stopped or was killed. `event`:
- * another one. `pattern`: records of one kind. `value`: records with one value of a field. `silence`: records that are
- * missing.
+ * another one. `pattern`: records of one kind. `value`: records with one value of a field.
  */
-export type StandoutKind = 'change' | 'restart' | 'event' | 'pattern' | 'value' | 'silence';
+export type StandoutKind = 'change' | 'restart' | 'event' | 'pattern' | 'value';
 
 export interface Standout {
   kind: StandoutKind;
@@ -118,7 +107,7 @@ export interface Standout {
   /** What most of its records have in common: at most three values. */
   shares: SharedValue[];
   /** Its first record, or the event. */
-  record: IncidentRecord | null;
+  record: ClusterRecord | null;
   /** The numbers behind it; `null` for what is not counted. */
   counts: StandoutCounts | null;
   /** Requests that show these numbers: path and parameters. */

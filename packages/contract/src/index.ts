@@ -81,7 +81,6 @@ export {
 export type {
   Incident,
   IncidentPhase,
-  IncidentRecord,
   IncidentRequest,
   IncidentStep,
   SharedValue,

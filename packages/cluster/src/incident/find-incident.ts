@@ -2,12 +2,12 @@ import {
   type ClusterHistogram,
   type Coverage,
   EVENT_LEVELS,
+  type EventKind,
   formatSpan,
   type Incident,
   type IncidentPhase,
   type IncidentRequest,
   type MemberReport,
-  type SharedValue,
   type Standout,
 } from '@porthole/contract';
 import {
@@ -21,6 +21,7 @@ import {
   type Occurrence,
   occurrenceText,
   occurrenceTitle,
+  subjectOf,
   toEventStandout,
   toOccurrences,
 } from './occurrences.ts';
@@ -46,10 +47,9 @@ import {
   silentStretches,
   type Unusual,
   unusualStretches,
-  VOLUME_RULE,
   WARNING_RULE,
 } from './unusual-stretch.ts';
-import { commonValues, findValues, tellingValues, valueQuery } from './values.ts';
+import { findValues, tellingValues } from './values.ts';
 
 /** What an incident is compared with: somewhat more than an hour, so that what is done every hour is in it. */
 const BEFORE_MS = 75 * 60_000;
@@ -102,7 +102,9 @@ export async function findIncident(
 ): Promise<Incident> {
   const questions = new IncidentQuestions(source, request, options);
   const overview = await lookOver(questions, request);
-  const unusual = findUnusual(overview, questions.members, request);
+  overview.events.push(...derivedEvents(overview, questions.members));
+  overview.events.sort((a, b) => a.timeMs - b.timeMs);
+  const unusual = findUnusual(overview, request);
   const stretch = heaviestStretch(unusual.length > 0 ? unusual : await unusualPatterns(questions, overview, request));
   if (!stretch) return quiet(questions, overview, request);
   return explain(questions, { overview, stretch, request });
@@ -132,33 +134,49 @@ async function lookOver(questions: IncidentQuestions, { fromMs, toMs }: Incident
 }
 
 /** Unusual rates, and events that are never usual. */
-function findUnusual(
-  overview: Overview,
-  members: readonly MemberReport[],
-  { fromMs, toMs }: IncidentRequest,
-): Unusual[] {
-  const { all, warnings, errors, events, grid } = overview;
-  const recent = events.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs);
-  // What a burst or a stop is, the counts tell; the others are known from events only.
-  const severe = recent.filter(
-    ({ kind }) => EVENT_LEVELS[kind] === 'ERROR' && kind !== 'log-burst' && kind !== 'recorder-stopped',
-  );
-  const complete = members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).map(({ id }) => id);
-  const stopped = recent.filter(
-    ({ kind }) => kind === 'stopped' || kind === 'member-left' || kind === 'service-stopped',
+function findUnusual({ all, warnings, errors, events, grid }: Overview, { fromMs, toMs }: IncidentRequest): Unusual[] {
+  // What a burst is, the counts tell.
+  const severe = events.filter(
+    ({ kind, timeMs }) =>
+      (EVENT_LEVELS[kind] === 'ERROR' || kind === 'log-silent') &&
+      !BY_OTHERS.has(kind) &&
+      timeMs >= fromMs &&
+      timeMs < toMs,
   );
   return [
     ...unusualStretches(errors, grid, ERROR_RULE, all),
     ...unusualStretches(warnings, grid, WARNING_RULE, all),
-    ...unusualStretches(all, grid, VOLUME_RULE),
-    ...silentStretches(all, grid, complete).filter(
-      ({ node, fromMs: silentMs }) =>
-        !stopped.some((event) => event.node === node && Math.abs(event.timeMs - silentMs) < 2 * grid.bucketMs + 10_000),
-    ),
     ...severe.map(({ timeMs, node }) => ({ fromMs: timeMs, toMs: timeMs + 1, node, weight: EVENT_WEIGHT })),
-    ...lostMembers(members, fromMs, toMs),
   ];
 }
+
+/** What counts show, and nobody wrote: members that are gone, and logs that fell silent. */
+function derivedEvents({ all, events, grid }: Overview, members: readonly MemberReport[]): ClusterEvent[] {
+  const isKnown = (id: string, timeMs: number) =>
+    events.some(
+      (event) => ENDS.has(event.kind) && subjectOf(event) === id && Math.abs(event.timeMs - timeMs) < AFTERMATH_MS,
+    );
+  const derived = (kind: EventKind, node: string, timeMs: number, message: string): ClusterEvent[] =>
+    isKnown(node, timeMs) ? [] : [{ kind, node, timeMs, message, fields: {}, record: null }];
+  const whole = members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).map(({ id }) => id);
+  return [
+    ...members.flatMap(({ id, state, sinceMs }) =>
+      (state === 'failed' || state === 'unreachable') && typeof sinceMs === 'number'
+        ? derived('member-lost', id, sinceMs, `${id} does not respond`)
+        : [],
+    ),
+    ...silentStretches(all, grid, whole).flatMap(({ node, fromMs, toMs }) =>
+      node === null
+        ? []
+        : derived('log-silent', node, fromMs, `${node} logged nothing for ${formatSpan(toMs - fromMs)}`),
+    ),
+  ];
+}
+
+/** After these a node is silent. */
+const ENDS: ReadonlySet<EventKind> = new Set([
+  ...(['stopped', 'killed', 'member-left', 'member-lost', 'service-stopped', 'service-killed', 'log-silent'] as const),
+]);
 
 /** Warnings and errors of one kind may be many while all together are not. */
 async function unusualPatterns(
@@ -167,45 +185,18 @@ async function unusualPatterns(
   { fromMs, toMs }: IncidentRequest,
 ): Promise<Unusual[]> {
   const window: Window = { fromMs, toMs, beforeFromMs: grid.fromMs, nodeCount: 1 };
-  const patterns = (await comparedPatterns(questions, window, { minLevel: 'WARN' }))
+  const patterns = (await comparedPatterns(questions, window, 'WARN'))
     .filter(({ counts }) => counts.during >= PATTERN_RULE.minCount && counts.ratioBefore >= RISING_RATIO)
     .sort((a, b) => b.counts.ratioBefore - a.counts.ratioBefore)
     .slice(0, MAX_LOCATED);
   const found: Unusual[] = [];
   for (const pattern of patterns) {
-    if (!questions.hasTime) break;
+    if (!questions.mayAsk('rates of patterns')) break;
     const range = { fromMs: grid.fromMs, toMs };
     const histogram = await questions.histogram(range, grid.bucketMs, patternFilter(pattern));
     found.push(...unusualStretches(histogram, grid, PATTERN_RULE, all));
   }
   return found;
-}
-
-/** Members that are known to be gone since a time in the range, where nobody wrote an event. */
-function lostMembers(members: readonly MemberReport[], fromMs: number, toMs: number): Unusual[] {
-  return members.flatMap(({ id, state, sinceMs }) => {
-    const isLost = state === 'failed' || state === 'unreachable';
-    if (!isLost || typeof sinceMs !== 'number' || sinceMs < fromMs || sinceMs >= toMs) return [];
-    return [{ fromMs: sinceMs, toMs: sinceMs + 1, node: id, weight: EVENT_WEIGHT }];
-  });
-}
-
-/** The same as occurrences: nobody has seen when it happened. */
-function unseenLosses(
-  members: readonly MemberReport[],
-  events: readonly ClusterEvent[],
-  { beforeFromMs, toMs }: Window,
-): Occurrence[] {
-  const seen = new Set(
-    events.flatMap(({ kind, node, fields }) =>
-      kind === 'member-lost' ? [fields.member] : kind === 'killed' ? [node] : [],
-    ),
-  );
-  return lostMembers(members, beforeFromMs, toMs).flatMap(({ node, fromMs }) =>
-    node === null || seen.has(node)
-      ? []
-      : [{ kind: 'member-lost', events: [], nodes: [node], timeMs: fromMs, keys: [] }],
-  );
 }
 
 interface Found {
@@ -234,13 +225,9 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
   const nearMs = fromMs - BEFORE_MS;
   const near = events.filter(({ timeMs }) => timeMs >= nearMs && timeMs < toMs + AFTERMATH_MS);
   const earlier = events.filter(({ timeMs }) => timeMs < nearMs);
-  const occurrences = [
-    ...toOccurrences(near).filter(({ kind }) => !SEEN_BY_COUNTS.has(kind)),
-    ...unseenLosses(questions.members, near, window),
-  ];
+  const occurrences = toOccurrences(near.filter(({ kind }) => !BY_OTHERS.has(kind)));
   const history = near.some(({ kind }) => kind === 'config-changed') ? await questions.configHistory() : new Map();
   const values = await findValues(questions, window, patterns);
-  const shared = await findShared(questions, window, patterns);
   const standouts = [
     ...occurrences.flatMap((one) => {
       const context = { onsetMs, affected, earlier, observers: mostObservers(occurrences) };
@@ -250,7 +237,6 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
       toPatternStandout(pattern, { window, onsetMs, shares: tellingValues(pattern, values) }),
     ),
     ...values,
-    ...silentStandouts(overview, questions.members, window),
   ]
     .filter(({ score }) => score >= MIN_SCORE)
     .sort((a, b) => b.score - a.score)
@@ -264,7 +250,6 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
     steps: toSteps({
       occurrences,
       patterns: patterns.filter((one) => isError(one) || one.level === 'WARN' || errors === patterns),
-      shared,
       history,
       window,
     }),
@@ -276,8 +261,8 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
   };
 }
 
-/** Events of what the report counts itself, and those that say nothing about an incident. */
-const SEEN_BY_COUNTS: ReadonlySet<string> = new Set(['log-burst', 'new-pattern', 'log-rotated']);
+/** What the report counts itself, and what says nothing about an incident. */
+const BY_OTHERS: ReadonlySet<EventKind> = new Set(['log-burst', 'new-pattern', 'log-rotated', 'recorder-stopped']);
 
 /** Errors; if there are none, warnings; if there are none either, all. */
 function mostSevere(patterns: readonly Pattern[]): readonly Pattern[] {
@@ -285,14 +270,10 @@ function mostSevere(patterns: readonly Pattern[]): readonly Pattern[] {
   return tiers.find((tier) => tier.length > 0) ?? [];
 }
 
-async function comparedPatterns(
-  questions: IncidentQuestions,
-  window: Window,
-  filter: { minLevel?: 'WARN' } = {},
-): Promise<Pattern[]> {
+async function comparedPatterns(questions: IncidentQuestions, window: Window, minLevel?: 'WARN'): Promise<Pattern[]> {
   const [during, before] = await Promise.all([
-    questions.digest(window, filter),
-    questions.digest({ fromMs: window.beforeFromMs, toMs: window.fromMs }, filter),
+    questions.digest(window, minLevel),
+    questions.digest({ fromMs: window.beforeFromMs, toMs: window.fromMs }, minLevel),
   ]);
   return comparePatterns(during, before, window);
 }
@@ -306,7 +287,7 @@ async function findPatterns(questions: IncidentQuestions, window: Window): Promi
   const strongest = rising[0] ? patternScore(rising[0], null) : 0;
   const patterns = rising.filter((pattern) => pattern.level === 'FATAL' || patternScore(pattern, null) > strongest / 5);
   for (const pattern of patterns) {
-    if (!questions.hasTime) break;
+    if (!questions.mayAsk('first records of patterns')) break;
     const found = await questions.first(window, patternFilter(pattern));
     pattern.first = found.filter(({ level = null }) => level === pattern.level);
     pattern.firstMs = pattern.first[0]?.atMs ?? pattern.firstMs;
@@ -322,8 +303,8 @@ async function markNeverSeen(
   patterns: readonly Pattern[],
 ): Promise<void> {
   const isAsked = patterns.some((pattern) => pattern.counts.before === 0 && pattern.level !== null);
-  if (!isAsked || !questions.hasTime) return;
-  const { groups, baseline } = await questions.digest(window, { minLevel: 'WARN', newSinceMs: window.fromMs });
+  if (!isAsked || !questions.mayAsk('older records')) return;
+  const { groups, baseline } = await questions.newGroups(window);
   if (!baseline?.isComplete) return;
   for (const pattern of patterns) {
     const group = groups.find(
@@ -331,68 +312,6 @@ async function markNeverSeen(
     );
     if (group) pattern.isNeverSeen = group.isNew;
   }
-}
-
-/** Values that records of several patterns have in common, counted in all of their records. */
-async function findShared(
-  questions: IncidentQuestions,
-  window: Window,
-  patterns: readonly Pattern[],
-): Promise<Map<Pattern, SharedValue[]>> {
-  const having = new Map<string, { field: string; value: string; patterns: Pattern[] }>();
-  for (const pattern of patterns)
-    for (const { field, value } of commonValues(pattern.first, 0.8)) {
-      const key = JSON.stringify([field, value]);
-      const known = having.get(key) ?? { field, value, patterns: [] };
-      known.patterns.push(pattern);
-      having.set(key, known);
-    }
-  const shared = new Map<Pattern, SharedValue[]>();
-  const several = [...having.values()].filter((one) => one.patterns.length > 1);
-  for (const { field, value, patterns: own } of several
-    .sort((a, b) => b.patterns.length - a.patterns.length)
-    .slice(0, 2)) {
-    if (!questions.hasTime) break;
-    const { groups } = await questions.digest(window, { query: valueQuery({ field, value }) });
-    for (const pattern of own) {
-      const group = groups.find(
-        ({ level, source, shape }) => level === pattern.level && (source ?? shape) === pattern.name,
-      );
-      if (!group) continue;
-      const { during } = pattern.counts;
-      const found = { field, value, count: Math.min(group.count, during), of: during };
-      shared.set(pattern, [...(shared.get(pattern) ?? []), found]);
-    }
-  }
-  return shared;
-}
-
-function silentStandouts({ all, grid }: Overview, members: readonly MemberReport[], window: Window): Standout[] {
-  const complete = members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).map(({ id }) => id);
-  return silentStretches(all, grid, complete).flatMap(({ node, fromMs, toMs }) => {
-    if (node === null || fromMs < window.fromMs - grid.bucketMs || fromMs >= window.toMs) return [];
-    return [
-      {
-        kind: 'silence' as const,
-        score: 60,
-        title: `${node} logged nothing`,
-        detail: `for ${formatSpan(toMs - fromMs)}`,
-        nodes: [node],
-        timeMs: fromMs,
-        ...{
-          event: 'log-silent' as const,
-          keys: [],
-          pattern: null,
-          field: null,
-          value: null,
-          counts: null,
-          paths: [],
-          shares: [],
-          record: null,
-        },
-      },
-    ];
-  });
 }
 
 interface HeadlineFacts {
@@ -440,7 +359,7 @@ function quiet(questions: IncidentQuestions, overview: Overview, request: Incide
   const { fromMs, toMs } = request;
   const during = phase(overview, fromMs, toMs);
   const near = overview.events.filter(({ timeMs }) => timeMs >= fromMs);
-  const occurrences = toOccurrences(near).filter(({ kind }) => !SEEN_BY_COUNTS.has(kind));
+  const occurrences = toOccurrences(near.filter(({ kind }) => !BY_OTHERS.has(kind)));
   const window: Window = { fromMs, toMs, beforeFromMs: overview.grid.fromMs, nodeCount: during.nodes };
   const end = closing(questions, request);
   const claim = end.coverage.isComplete ? 'Nothing unusual' : 'Nothing unusual in what was read';
@@ -450,7 +369,7 @@ function quiet(questions: IncidentQuestions, overview: Overview, request: Incide
     headline: `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
     isUnusual: false,
     ...{ lookedFromMs: fromMs, lookedToMs: toMs, fromMs: null, toMs: null, isOver: false },
-    steps: toSteps({ occurrences, patterns: [], shared: new Map(), history: new Map(), window }),
+    steps: toSteps({ occurrences, patterns: [], history: new Map(), window }),
     standouts: [],
     before: phase(overview, overview.grid.fromMs, fromMs),
     during,

@@ -44,9 +44,10 @@ const MAX_VALUES = 20;
 const MAX_FIELDS = 40;
 
 /** An event and the node that wrote it, by the clock of the responding node. */
-export interface ClusterEvent extends NodeEvent {
+export interface ClusterEvent extends Omit<NodeEvent, 'cursor' | 'level'> {
   node: string;
-  record: ClusterRecord;
+  /** `null`: nobody wrote it. */
+  record: ClusterRecord | null;
 }
 
 interface Answer {
@@ -79,9 +80,11 @@ export class IncidentQuestions {
     this.#endsMs = performance.now() + Math.min(options.budgetMs ?? Infinity, BUDGET_MS);
   }
 
-  /** Whether there is time for another question. */
-  get hasTime(): boolean {
-    return this.#endsMs - performance.now() > 50;
+  /** Whether there is time for another question; if not, what it was about is missing. */
+  mayAsk(about: string): boolean {
+    if (this.#endsMs - performance.now() > 50) return true;
+    this.#lacks({ node: null, reason: 'time budget', detail: `${about} not read`, asOfMs: null, isExpected: false });
+    return false;
   }
 
   /** The worst report of each member. */
@@ -93,20 +96,26 @@ export class IncidentQuestions {
     return [...this.#missing.values()];
   }
 
-  lacks(part: Missing): void {
-    this.#missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
-  }
-
   async histogram(range: TimeRange, bucketMs: number, filter: RecordFilter = {}): Promise<ClusterHistogram> {
     const { query } = filter;
     const request = { ...this.#conditions(range), ...filter, bucketMs, buckets: 1, ...(query && this.#and(query)) };
     return this.#keep(await this.#source.logHistogram(request, this.#limits()), range);
   }
 
-  async digest(range: TimeRange, more: Partial<RecordFilter> & { newSinceMs?: number } = {}): Promise<ClusterDigest> {
-    const { query } = more;
-    const request = { ...this.#conditions(range), ...more, limit: MAX_GROUPS, ...(query && this.#and(query)) };
+  async digest(range: TimeRange, minLevel?: 'WARN'): Promise<ClusterDigest> {
+    const request = { ...this.#conditions(range), limit: MAX_GROUPS, ...(minLevel && { minLevel }) };
     return this.#keep(await this.#source.logDigest(request, this.#limits()), range);
+  }
+
+  /** The same with what is new; how much of the past was read is in its baseline. */
+  async newGroups(range: TimeRange): Promise<ClusterDigest> {
+    const request = {
+      ...this.#conditions(range),
+      limit: MAX_GROUPS,
+      minLevel: 'WARN',
+      newSinceMs: range.fromMs,
+    } as const;
+    return this.#source.logDigest(request, this.#limits());
   }
 
   async fields(range: TimeRange, minLevel?: 'ERROR' | 'WARN') {
@@ -190,9 +199,13 @@ export class IncidentQuestions {
     return { ...this.#call(), budgetMs: Math.max(1, Math.round(this.#endsMs - performance.now())) };
   }
 
+  #lacks(part: Missing): void {
+    this.#missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
+  }
+
   #keep<T extends Answer>(answer: T, range: TimeRange, what?: 'events'): T {
     const { missing } = coverageOf(answer, range);
-    for (const part of missing) this.lacks(what ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
+    for (const part of missing) this.#lacks(what ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
     for (const report of answer.members) {
       const known = this.#members.get(report.id);
       const isWorse = known?.outcome === 'ok' && (report.outcome !== 'ok' || (report.isPartial && !known.isPartial));

@@ -1,6 +1,6 @@
 import { type EventKind, encodeClusterSearch, PATHS, type Standout, type StandoutKind } from '@porthole/contract';
 import type { ClusterEvent } from './incident-questions.ts';
-import { nodesText, toIncidentRecord } from './patterns.ts';
+import { nodesText, shortRecord } from './patterns.ts';
 
 /** Something that happened: one event, or several of one cause. */
 export interface Occurrence {
@@ -31,7 +31,7 @@ const WEIGHTS: Readonly<Record<EventKind, number>> = {
   started: 0.7,
   'service-stopped': 0.6,
   stopped: 0.6,
-  'log-silent': 0.5,
+  'log-silent': 0.6,
   'config-file-differs': 0.4,
   'member-left': 0.4,
   'member-joined': 0.3,
@@ -142,7 +142,7 @@ export function observers(events: readonly ClusterEvent[]): string[] {
 }
 
 /** Whom the event is about: of a loss, the member that was lost. */
-function subjectOf({ node, fields: { member } }: ClusterEvent): string {
+export function subjectOf({ node, fields: { member } }: ClusterEvent): string {
   return typeof member === 'string' ? member : node;
 }
 
@@ -221,7 +221,7 @@ interface EventContext {
 export function toEventStandout(occurrence: Occurrence, context: EventContext): Standout | undefined {
   const { kind, events, nodes, keys, timeMs } = occurrence;
   const { onsetMs, affected, earlier } = context;
-  const times = events.length > 0 ? events.map((event) => event.timeMs) : [timeMs];
+  const times = events.map((event) => event.timeMs);
   const closeness = Math.max(...times.map((eventMs) => proximity(kind, eventMs, onsetMs)));
   const isHere = affected.size === 0 || nodes.some((node) => affected.has(node));
   const repeats = earlier.filter(
@@ -248,7 +248,7 @@ export function toEventStandout(occurrence: Occurrence, context: EventContext): 
     field: null,
     value: null,
     shares: [],
-    record: main ? toIncidentRecord(main.record) : null,
+    record: main?.record ? shortRecord(main.record) : null,
     counts: null,
     paths: [eventPath(occurrence)],
   };

@@ -2,7 +2,6 @@ import {
   type ClusterDigest,
   type ClusterRecord,
   encodeClusterCount,
-  type IncidentRecord,
   PATHS,
   type SharedValue,
   type Standout,
@@ -195,7 +194,7 @@ export function toPatternStandout(
     field: null,
     value: null,
     shares,
-    record: toIncidentRecord(pattern.first[0] ?? pattern.sample),
+    record: shortRecord(pattern.first[0] ?? pattern.sample),
     counts,
     paths: countPaths(patternFilter(pattern), window),
   };
@@ -204,24 +203,7 @@ export function toPatternStandout(
 /** A longer message is cut: its record is one request away. */
 const MAX_MESSAGE = 500;
 
-export function toIncidentRecord({
-  node,
-  file,
-  cursor,
-  atMs,
-  timeMs,
-  level,
-  source,
-  message,
-}: ClusterRecord): IncidentRecord {
-  const isLong = message.length > MAX_MESSAGE;
-  return {
-    node,
-    file,
-    cursor,
-    timeMs: atMs === undefined ? (timeMs ?? null) : Math.round(atMs),
-    level: level ?? null,
-    source: source ?? null,
-    message: isLong ? `${message.slice(0, MAX_MESSAGE)}…` : message,
-  };
+/** The record without its fields, which are in `shares`. */
+export function shortRecord({ fields: _fields, message, ...record }: ClusterRecord): ClusterRecord {
+  return { ...record, message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message };
 }

@@ -4,7 +4,6 @@ import {
   formatSpan,
   type IncidentStep,
   PATHS,
-  type SharedValue,
   type StepChange,
 } from '@porthole/contract';
 import { eventPath, intervalOf, type Occurrence, observers, occurrenceTitle } from './occurrences.ts';
@@ -16,9 +15,10 @@ import {
   patternFilter,
   patternNodes,
   rateText,
-  toIncidentRecord,
+  shortRecord,
   type Window,
 } from './patterns.ts';
+import { sharedValues } from './values.ts';
 
 /** More would be a log, not a summary. */
 const MAX_STEPS = 40;
@@ -29,16 +29,15 @@ export interface StepsInput {
   occurrences: readonly Occurrence[];
   /** Unusual patterns with their first records. */
   patterns: readonly Pattern[];
-  shared: ReadonlyMap<Pattern, readonly SharedValue[]>;
   history: ReadonlyMap<string, readonly ConfigPeriod[]>;
   window: Window;
 }
 
 /** What happened, in the order of time. */
-export function toSteps({ occurrences, patterns, shared, history, window }: StepsInput): IncidentStep[] {
+export function toSteps({ occurrences, patterns, history, window }: StepsInput): IncidentStep[] {
   const steps = [
     ...occurrences.map((occurrence) => occurrenceStep(occurrence, history)),
-    ...patternSteps(patterns, shared, window),
+    ...patternSteps(patterns, window),
   ].sort((a, b) => a.timeMs - b.timeMs);
   const firstMs = steps[0]?.timeMs ?? 0;
   return steps.slice(0, MAX_STEPS).map((step) => ({ ...step, delayMs: step.timeMs - firstMs }));
@@ -61,7 +60,7 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
     title: occurrenceTitle(occurrence),
     detail: detail.join('; '),
     changes: events.flatMap((event) => (event.kind === 'config-changed' ? changesOf(event, history) : [])),
-    record: main ? toIncidentRecord(main.record) : null,
+    record: main?.record ? shortRecord(main.record) : null,
     shares: [],
     path: eventPath(occurrence),
   };
@@ -78,7 +77,8 @@ function changesOf({ node, fields }: Occurrence['events'][number], history: Step
 }
 
 /** The first record of each pattern. The nodes that had none before are where it spread. */
-function patternSteps(patterns: readonly Pattern[], shared: StepsInput['shared'], window: Window): Undelayed[] {
+function patternSteps(patterns: readonly Pattern[], window: Window): Undelayed[] {
+  const shared = sharedValues(patterns);
   const reached = new Set<string>();
   return patterns
     .flatMap((pattern) => (pattern.firstMs === null ? [] : [{ pattern, timeMs: pattern.firstMs }]))
@@ -88,7 +88,7 @@ function patternSteps(patterns: readonly Pattern[], shared: StepsInput['shared']
       const fresh = nodes.filter((node) => !reached.has(node));
       for (const node of nodes) reached.add(node);
       const kind = index === 0 ? 'first-error' : fresh.length > 0 ? 'spread' : 'new-pattern';
-      const shares = [...(shared.get(pattern) ?? [])];
+      const shares = shared.get(pattern) ?? [];
       const first = pattern.first[0];
       return {
         kind,
@@ -98,7 +98,7 @@ function patternSteps(patterns: readonly Pattern[], shared: StepsInput['shared']
         title: patternTitle(pattern, { kind, nodes, fresh, isShared: shares.length > 0 }),
         detail: patternDetail(pattern, nodes),
         changes: [],
-        record: toIncidentRecord(first ?? pattern.sample),
+        record: shortRecord(first ?? pattern.sample),
         shares,
         path: searchPath(pattern, window),
       };

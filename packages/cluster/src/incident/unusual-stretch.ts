@@ -43,8 +43,6 @@ interface Rule {
   minTimes: number;
   /** The log-likelihood ratio is at least this, divided by how much the usual counts vary. */
   minRatio: number;
-  /** Fewer before are no measure. */
-  minBefore?: number;
 }
 
 /**
@@ -55,8 +53,6 @@ export const ERROR_RULE: Rule = { minCount: 5, minTimes: 2, minRatio: 30 };
 export const WARNING_RULE: Rule = { minCount: 10, minTimes: 3, minRatio: 40 };
 /** Of one pattern: there is less that hides it, but more of them are tried. */
 export const PATTERN_RULE: Rule = { minCount: 8, minTimes: 3, minRatio: 40 };
-/** Of all records, where there were some before: a node that is new has to begin. */
-export const VOLUME_RULE: Rule = { minCount: 500, minTimes: 6, minRatio: 300, minBefore: 20 };
 
 interface LoadedRule extends Rule {
   load(from: number, to: number): number;
@@ -141,7 +137,6 @@ function findIn(series: Series, grid: Grid, rule: LoadedRule, part: { from: numb
   const { counts, node } = series;
   const { bucketMs, usual } = grid;
   const before = { count: sum(series.before), ms: usual * bucketMs };
-  if (before.count < (rule.minBefore ?? 0)) return [];
   const varies = dispersion(series.before);
   let best: { from: number; to: number; weight: number } | undefined;
   for (let from = part.from; from < part.to; from++) {

@@ -65,7 +65,16 @@ export function tellingValues({ first }: Pattern, values: readonly Standout[]): 
     .slice(0, MAX_SHARED);
 }
 
-export function valueQuery({ field, value }: Pick<SharedValue, 'field' | 'value'>): QueryNode {
+/** Values that the first records of several patterns have in common. */
+export function sharedValues(patterns: readonly Pattern[]): Map<Pattern, SharedValue[]> {
+  const common = new Map(patterns.map((pattern) => [pattern, commonValues(pattern.first, 0.8)] as const));
+  const isShared = ({ field, value }: SharedValue) =>
+    [...common.values()].filter((values) => values.some((one) => one.field === field && one.value === value)).length >
+    1;
+  return new Map([...common].map(([pattern, values]) => [pattern, values.filter(isShared).slice(0, MAX_SHARED)]));
+}
+
+function valueQuery({ field, value }: Pick<SharedValue, 'field' | 'value'>): QueryNode {
   return { kind: 'field', field, operator: '=', value };
 }
 
@@ -77,16 +86,12 @@ export async function findValues(
 ): Promise<Standout[]> {
   const level = patterns.some(isError) ? 'ERROR' : 'WARN';
   const named = errorFields(patterns);
-  const all = questions.hasTime ? await questions.fields(window) : undefined;
+  const all = questions.mayAsk('fields') ? await questions.fields(window) : undefined;
   const large = all ? countableFields(all).filter((field) => !named.includes(field)) : [];
   const known = new Set(all?.fields.map(({ name }) => name));
   const found: Standout[] = [];
   for (const field of [...named, ...large].slice(0, MAX_FIELDS)) {
-    if (!questions.hasTime) {
-      const detail = 'values of fields were not all compared';
-      questions.lacks({ node: null, reason: 'time budget', detail, asOfMs: null, isExpected: false });
-      break;
-    }
+    if (!questions.mayAsk('values of fields')) break;
     const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
     if (named.includes(field)) {
       const errors = await questions.top(window, field, { minLevel: level });

@@ -279,16 +279,6 @@ const HISTORY: SentTypes['ConfigHistory'] = {
   isComplete: true,
 };
 
-const FIRST_RECORD: SentTypes['IncidentRecord'] = {
-  node: 'broker-1',
-  file: FILE.name,
-  cursor: RECORD.cursor,
-  timeMs: AT_MS,
-  level: 'ERROR',
-  source: 'flow/write.go:88',
-  message: RECORD.message,
-};
-
 const INCIDENT: SentTypes['Incident'] = {
   headline: 'New errors on broker-1, 1 min 57 s after its query.timeout changed',
   isUnusual: true,
@@ -307,7 +297,7 @@ const INCIDENT: SentTypes['Incident'] = {
       title: 'First new error, on broker-1: a pattern never seen before',
       detail: 'flow/write.go:88 · 17 records, 0 → 3.4 a minute',
       changes: [],
-      record: FIRST_RECORD,
+      record: CLUSTER_RECORD,
       shares: [],
       path: '/api/v1/cluster/log/search?source=flow%2Fwrite.go%3A88',
     },
@@ -326,7 +316,7 @@ const INCIDENT: SentTypes['Incident'] = {
       field: null,
       value: null,
       shares: [{ field: 'shard', value: '13', count: 17, of: 17 }],
-      record: FIRST_RECORD,
+      record: CLUSTER_RECORD,
       counts: {
         during: 17,
         duringMs: 300_000,

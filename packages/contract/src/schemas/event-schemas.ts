@@ -1,4 +1,3 @@
-import { LEVELS } from '@porthole/logs/query';
 import {
   type ClusterConfigHistory,
   type ConfigHistory,
@@ -10,7 +9,6 @@ import {
 import type {
   Incident,
   IncidentPhase,
-  IncidentRecord,
   IncidentStep,
   SharedValue,
   Standout,
@@ -97,7 +95,7 @@ export const EVENT_SCHEMAS = {
     title: text('What happened.'),
     detail: nullableText('More about it.'),
     changes: listOf(ref('StepChange'), 'Settings that changed.'),
-    record: nullable(ref('IncidentRecord'), 'Its first record, or the event.'),
+    record: nullable(ref('ClusterRecord'), 'Its first record, or the event.'),
     shares: listOf(ref('SharedValue'), 'Values of fields that it has in common with other steps.'),
     path: nullableText('Path and parameters of a request that shows it.'),
   }),
@@ -109,15 +107,6 @@ export const EVENT_SCHEMAS = {
       after: anyValue('Its value since then.'),
     },
   ),
-  IncidentRecord: exactObject<IncidentRecord>('A record.', {
-    node: text('Id of the member that logged it.'),
-    file: text('Its file.'),
-    cursor: text('Identifies it.'),
-    timeMs: nullableInteger('Its time.'),
-    level: nullable(oneOf('Its level.', LEVELS), 'Null if it has none.'),
-    source: nullableText('`file:line` of the code that wrote it.'),
-    message: text('Its message, or the beginning of it.'),
-  }),
   SharedValue: exactObject<SharedValue>('A value of a field that several steps have in common.', {
     field: text('Name of the field.'),
     value: text('Its value.'),
@@ -125,7 +114,7 @@ export const EVENT_SCHEMAS = {
     of: integer('Records of the step.'),
   }),
   Standout: exactObject<Standout>('Something unusual.', {
-    kind: oneOf('What it is.', ['change', 'restart', 'event', 'pattern', 'value', 'silence']),
+    kind: oneOf('What it is.', ['change', 'restart', 'event', 'pattern', 'value']),
     score: number('How unusual, from 0 to 100; docs/incidents.md has the measure.'),
     title: text('What it is.'),
     detail: text('Why it stands out.'),
@@ -137,7 +126,7 @@ export const EVENT_SCHEMAS = {
     field: nullableText('Name of the field of a value.'),
     value: nullableText('The value.'),
     shares: listOf(ref('SharedValue'), 'What most of its records have in common.'),
-    record: nullable(ref('IncidentRecord'), 'Its first record, or the event.'),
+    record: nullable(ref('ClusterRecord'), 'Its first record, or the event.'),
     counts: nullable(ref('StandoutCounts'), 'The numbers behind it; null for what is not counted.'),
     paths: listOf(text('Path and parameters.'), 'Requests that show these numbers.'),
   }),

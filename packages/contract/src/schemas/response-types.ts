@@ -48,7 +48,6 @@ import type { ClusterConfigHistory, ConfigHistory, ConfigPeriod, ConfigVersion, 
 import type {
   Incident,
   IncidentPhase,
-  IncidentRecord,
   IncidentStep,
   SharedValue,
   Standout,
@@ -98,7 +97,6 @@ export interface ResponseTypes {
   Incident: Incident;
   IncidentStep: IncidentStep;
   StepChange: StepChange;
-  IncidentRecord: IncidentRecord;
   SharedValue: SharedValue;
   Standout: Standout;
   StandoutCounts: StandoutCounts;
