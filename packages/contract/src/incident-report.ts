@@ -52,7 +52,7 @@ export function toReport(incident: Incident, zone: ReportZone): Report {
     })),
     standouts: standouts.map((standout) => ({
       title: shown(standout.title),
-      details: [shown(standout.detail), ...countsText(standout)],
+      details: [standout.detail, ...commonText(standout), ...countsText(standout)].map(shown),
       score: standout.score,
       paths: standout.paths.map(shown),
     })),
@@ -106,6 +106,11 @@ function stepDetails({ detail, shares, uncertaintyMs, record }: IncidentStep): s
 
 function sharedText({ field, value, count, of }: SharedValue): string {
   return `${field}=${value} in ${count === of ? 'all' : count} of the first ${of}, as elsewhere`;
+}
+
+function commonText({ kind, shares }: Standout): string[] {
+  const values = shares.map(({ field, value }) => `${field}=${value}`).join(', ');
+  return kind === 'value' || values === '' ? [] : [`most of the first records have ${values}`];
 }
 
 function countsText({ counts }: Standout): string[] {

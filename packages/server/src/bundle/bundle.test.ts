@@ -45,6 +45,7 @@ describe('the bundle of a cluster', () => {
       'digest.json',
       'events.json',
       'config-history.json',
+      'incident.html',
       'logs/merged.log',
       'logs/n1/a.log',
       'logs/n2/a.log',

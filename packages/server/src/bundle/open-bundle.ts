@@ -4,6 +4,7 @@ import {
   type BundleRequest,
   bundleFileName,
   type ClusterState,
+  incidentHtml,
   kindsQuery,
   type NodeSettings,
 } from '@porthole/contract';
@@ -123,6 +124,9 @@ function buildManifest({ request, madeMs, nodes, configs, writer }: BundleContex
   };
 }
 
+/** Whoever reads a bundle may be anywhere. */
+const UTC = { offsetMsAt: () => 0 };
+
 /** Groups of the digest. */
 const DIGEST_GROUPS = 500;
 
@@ -147,6 +151,11 @@ async function addState(context: BundleContext): Promise<void> {
   await writer.addJson(names.take(['config-history.json']), () =>
     cluster.configHistory({ ...selection, limit: HISTORY_PERIODS }, { signal }),
   );
+  await writer.addWhole(names.take(['incident.html']), async () => {
+    const { findIncident } = await import('@porthole/cluster');
+    const options = { signal, budgetMs: sources.countBudgetMs, withValues: true };
+    return incidentHtml(await findIncident(cluster, request, options), UTC);
+  });
 }
 
 /** What happened in the time range, and on the day before it: a cause comes before its effects. */
