@@ -97,20 +97,20 @@ export interface QueryNodeOptions {
 
 export interface QueryNode extends PortholeServer {
   /** Where it keeps the last words of the others, a file for each. */
-  snapshotDir: string;
+  recordDir: string;
 }
 
 /** A node that knows these members, besides itself. Nobody of them has to know it. */
 export async function startQueryNode(context: BenchContext, options: QueryNodeOptions): Promise<QueryNode> {
   const { logDir, members = [], etcd, refresh, flags = [] } = options;
   const dir = context.tempDir();
-  const snapshotDir = join(dir, 'last-words');
+  const recordDir = join(dir, 'recorded');
   const file = join(dir, 'cluster.toml');
   const toml = (list: string) =>
     [
       '[cluster]',
       'node-id = "asked"',
-      `last-words-dir = ${JSON.stringify(snapshotDir)}`,
+      `record-dir = ${JSON.stringify(recordDir)}`,
       ...(refresh === undefined ? [] : [`refresh = ${JSON.stringify(refresh)}`]),
       ...(etcd === undefined ? [`members = [${list}]`] : [`etcd = [${JSON.stringify(etcd)}]`]),
       '',
@@ -120,5 +120,5 @@ export async function startQueryNode(context: BenchContext, options: QueryNodeOp
   const shown = [...listed.slice(0, SHOWN_MEMBERS), ...(listed.length > SHOWN_MEMBERS ? ['...'] : [])];
   context.recordFile(`cluster.toml with ${members.length} members`, toml(shown.join(', ')));
   const server = await startPorthole(context, logDir, ['--config', file, ...flags]);
-  return { ...server, snapshotDir: snapshotDir };
+  return { ...server, recordDir: recordDir };
 }

@@ -34,7 +34,7 @@ it('a call site is new only if every member says that it has no older record of 
 
   await n2.kill();
   const { code, rows, stderr } = await digest();
-  // That it is old is known if a snapshot of it was taken in the meantime.
+  // That it is old is known if it was recorded in the meantime.
   expect({ code, rows: rows.map((row) => row.replace(/^\? early/, 'early')).toSorted() }).toEqual({
     code: 3,
     rows: ['? fresh.go:2', 'early.go:1'],
@@ -51,7 +51,7 @@ it('while a member is dead, every client says so in the same words, and shows wh
   const start = (id: string) => ClusterProcess.start(id, { flags });
   const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
   for (const node of [n1, n2, n3]) node.write(`written by ${node.id}`);
-  await n3.waitForSnapshot();
+  await n3.waitForRecording(n1);
   await n3.kill();
   // At once, while it is still registered; and when its lease has ended.
   await expectKeptLines(n1);
@@ -88,7 +88,8 @@ async function expectKeptLines(n1: ClusterProcess): Promise<void> {
 
 /** The same cause as every other client, and never that there is no match. */
 async function expectSameCause(n1: ClusterProcess): Promise<void> {
-  const said = /^n3: registration expired: not registered since .*; shown as of /;
+  const said =
+    /^n3: registration expired: not registered since .*; recorded by n[12], until [\d:.]+ \([\d.]+ s before it was lost\); shown as of /;
 
   const responses = ['histogram', 'digest?limit=1', 'fields', 'top?by=level', 'files'].map((route) => `/log/${route}`);
   for (const path of [...responses, '/config/diff']) {
@@ -105,7 +106,7 @@ async function expectSameCause(n1: ClusterProcess): Promise<void> {
   for await (const items of n1.client.cluster.member('n3').searchLogs({ terms: ['nobody'] })) {
     const last = items.at(-1);
     if (last?.type === 'end')
-      expect(gapsText(coverageOf(last))).toMatch(/^it does not respond: only its newest \d+ records as of /);
+      expect(gapsText(coverageOf(last))).toMatch(/^recorded by n[12], until [\d:.]+ \([\d.]+ s before it was lost\)/);
   }
 
   const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });

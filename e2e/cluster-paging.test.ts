@@ -28,7 +28,7 @@ it('pages in both orders, through the death of a process, its lease and its retu
   const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags })));
   if (!n1 || !n2 || !n3) throw new Error('three nodes were started');
   for (const node of [n1, n2, n3]) writeAll(node);
-  await n3.waitForSnapshot();
+  await n3.waitForRecording(n1);
   const searches = (['newest', 'oldest'] as const).map((order) => new PagedSearch(n1, order));
   const nextPages = () => Promise.all(searches.map((search) => search.next()));
   await nextPages();

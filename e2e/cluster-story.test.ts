@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { startTestEtcd, type TestEtcd } from '@porthole/cluster/testing';
 import type { ClusterConfig } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
@@ -90,7 +88,7 @@ async function isMerged(asked: ClusterProcess, written: readonly WrittenRecord[]
 }
 
 async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
-  await n3.waitForSnapshot();
+  await n3.waitForRecording(n1);
   await n3.kill();
   const [states, found, config] = await Promise.all([n1.nodes(), n2.search(), configsBy(n1)]);
   const dead = states.nodes.find(({ id }) => id === 'n3');
@@ -107,7 +105,7 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   expect(left).toMatchObject({ outcome: 'gone', asOfMs: expect.any(Number) });
   expect(left?.text).toContain('name = "n3"');
   expect(left?.text).not.toContain('secret of');
-  await waitForSnapshotFiles(n1);
+  expectKeptPrivately(n1);
   const { messages, end } = await n1.search();
   expect(messages).toContain('n3 starts');
   expect(end.members.at(-1)).toMatchObject({ id: 'n3', outcome: 'gone', asOfMs: expect.any(Number) });
@@ -117,13 +115,10 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
 }
 
 /** Also for the next run of this node; nobody else may read them. */
-async function waitForSnapshotFiles({ cwd }: ClusterProcess): Promise<void> {
-  const dir = join(cwd, 'data', 'last-words');
-  await eventually(() => {
-    const kept = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'));
-    expect(kept.find((text) => text.includes('"id":"n3"'))).toContain('n3 starts');
-    expect(kept.join()).not.toContain('secret of');
-  });
+function expectKeptPrivately(node: ClusterProcess): void {
+  const kept = node.kept('n3');
+  expect(kept?.text).toContain('n3 starts');
+  expect(JSON.stringify(kept)).not.toContain('secret of');
 }
 
 async function configsBy(node: ClusterProcess) {

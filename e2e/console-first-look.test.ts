@@ -80,12 +80,12 @@ it('the missing log directory of a single node is reported too', async () => {
   await waitUntilVisible(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
 });
 
-it('a killed node stays on the page, with its snapshot and a notice between the lines, until it is dismissed', async () => {
+it('a killed node stays on the page, with what was recorded and a notice between the lines, until it is dismissed', async () => {
   const etcd = await startTestEtcd();
   const flags = ['--cluster-etcd', etcd.url];
   const [n1, n2] = await Promise.all([startProcess('n1', flags), startProcess('n2', flags)]);
   n2.write('the last words of n2');
-  await n2.waitForSnapshot();
+  await n2.waitForRecording(n1);
   await n2.kill();
   await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
   n1.write('written after that');

@@ -64,8 +64,8 @@ describe('deploy/systemd', () => {
     const [state] = directiveValues(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
     expect(directiveValues(unit, 'WorkingDirectory')).toEqual([state]);
     expect(settings.logging.dir).toBe(`${state}/log`);
-    // Snapshots are beside the directory of the own log unless set.
-    expect(settings.cluster.lastWordsDir === '' || settings.cluster.lastWordsDir.startsWith(`${state}/`)).toBe(true);
+    // Recordings are beside the directory of the own log unless set.
+    expect(settings.cluster.recordDir === '' || settings.cluster.recordDir.startsWith(`${state}/`)).toBe(true);
     expect(directiveValues(unit, 'ReadWritePaths')).toEqual([]);
     expect(directiveValues(unit, 'ProtectSystem')).toEqual(['strict']);
   });

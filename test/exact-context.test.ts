@@ -1,7 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@porthole/client';
-import { parseSnapshot, serializeSnapshot } from '@porthole/cluster/testing';
 import { recordLine } from '@porthole/console/testing';
 import { contextJson, exactJson, indentJson, searchItems } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
@@ -92,20 +91,6 @@ describe('every number, key and text of a context', () => {
     );
     same(records.map((record) => recordLine({ ...record, node: 'n' }, { withNode: true }).split(/line \d+ /)[1] ?? ''));
     same(jsons(records).map(indentJson));
-
-    const member1 = { id: 'n', role: 'node', labels: {}, url: 'http://n', node: node.running.node, isSelf: false };
-    const words = parseSnapshot(
-      serializeSnapshot({
-        member: member1,
-        asOfMs: 1,
-        clock: null,
-        config: null,
-        records,
-        files: null,
-        departed: null,
-      }),
-    );
-    same(jsons(words?.records ?? []));
 
     let merged = '';
     const range = { fromMs: 0, toMs: Date.UTC(2027, 0) };

@@ -45,7 +45,7 @@ export async function startCluster(
         files: own,
         settings: {
           node: { timeZone: 'UTC' },
-          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0, ...PATIENT },
+          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, recorders: 0, ...PATIENT },
           ...(archive && { archive: { intervalMs: 200, ...archive } }),
           ...(index === 0 && first),
           http: { port: ports[index] ?? 0 },

@@ -101,11 +101,13 @@ export class ClusterProcess {
     return runCommand([...args, '--url', this.#url], this.cwd);
   }
 
-  /** What it keeps of the other members on its disk. */
-  snapshots(): Snapshot[] {
-    const dir = join(this.cwd, 'data', 'last-words');
-    const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.json')) : [];
-    return names.map((name) => JSON.parse(readFileSync(join(dir, name), 'utf8')) as Snapshot);
+  /** What it keeps of another member on its disk; `undefined` if that is nothing. */
+  kept(id: string): KeptMember | undefined {
+    const dir = join(this.cwd, 'data', 'recorded', id);
+    if (!existsSync(join(dir, 'member.json')) || !existsSync(join(dir, 'log'))) return undefined;
+    const profile = JSON.parse(readFileSync(join(dir, 'member.json'), 'utf8')) as Omit<KeptMember, 'text'>;
+    const parts = readdirSync(join(dir, 'log')).map((name) => readFileSync(join(dir, 'log', name), 'utf8'));
+    return { ...profile, text: parts.join('') };
   }
 
   /** Listens to all members until the test ends. Resolves when it does. */
@@ -113,16 +115,15 @@ export class ClusterProcess {
     return FollowedCluster.open(this.client);
   }
 
-  /** Resolves once the other members have taken a snapshot of what it has written so far. */
-  async waitForSnapshot(): Promise<void> {
-    const searches = async () => {
-      const { body } = await this.request('/metrics');
-      return Number(
-        /^porthole_http_requests_total\{[^}]*route="logSearch"[^}]*status="200"[^}]*\} (\d+)$/m.exec(body)?.[1] ?? 0,
-      );
-    };
-    const before = await searches();
-    await eventually(async () => expect(await searches()).toBeGreaterThan(before + 8));
+  /** Resolves once another member has recorded what this one has written so far, and has its configuration. */
+  async waitForRecording(by: ClusterProcess): Promise<void> {
+    const dir = join(this.cwd, 'logs');
+    const lines = readdirSync(dir).flatMap((name) => readFileSync(join(dir, name), 'utf8').split('\n').at(-2) ?? []);
+    await eventually(() => {
+      const kept = by.kept(this.id);
+      expect(kept).toMatchObject({ config: { config: expect.any(String) }, files: expect.any(Array) });
+      for (const line of lines) expect(kept?.text).toContain(line);
+    });
   }
 
   async kill(): Promise<void> {
@@ -131,11 +132,12 @@ export class ClusterProcess {
   }
 }
 
-interface Snapshot {
-  member: { id: string };
-  config: unknown;
-  records: unknown[];
+interface KeptMember {
+  member: { id: string; role: string; url: string };
+  config: { config: string } | null;
   files: unknown;
+  /** What was recorded of its logs. */
+  text: string;
 }
 
 interface SearchParams {

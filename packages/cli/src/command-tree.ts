@@ -61,7 +61,8 @@ const NODES_COMMAND: CommandDefinition = {
   commands: [
     {
       name: 'forget',
-      about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
+      about:
+        'remove a node that left or failed from the list, with what was recorded of it, on every node of the cluster',
       args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
       flags: [
         { long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' },

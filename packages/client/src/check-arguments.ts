@@ -121,6 +121,7 @@ const CALL_OPTIONS: ArgumentKinds = {
   onlyRaw: FLAG,
   gaps: TEXT,
   heartbeatMs: NUMBER,
+  batchMs: NUMBER,
   positions: FLAG,
   onEvent: FUNCTION,
 };

@@ -181,11 +181,12 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     checkArguments('followLogs', request, options);
-    const { gaps = 'load', signal, heartbeatMs, positions } = options;
+    const { gaps = 'load', signal, heartbeatMs, batchMs, positions } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
-    const followed = follow({ path: PATHS.logFollow, position, heartbeatMs, positions }, this.#deps, limits);
+    const target = { path: PATHS.logFollow, position, heartbeatMs, batchMs, positions };
+    const followed = follow(target, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
     };

@@ -61,7 +61,7 @@ class EventsNode extends DelegatedNode implements NodeState {
   }
 }
 
-/** Nothing stands in for the events of a member that does not respond: a snapshot has only records of its logs. */
+/** Nothing stands in for the events of a member that does not respond: only its logs are recorded. */
 function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
   const nodes = new WeakMap<NodeState, NodeState>();
   const eventsOf = (state: NodeState) => {
@@ -80,6 +80,7 @@ function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
   const known = {
     of: () => undefined,
     has: () => false,
+    find: async () => undefined,
     departed: () => [],
     standingOf: directory.standingOf.bind(directory),
   };
@@ -101,7 +102,7 @@ export async function* clusterEvents(
   for await (const item of joinEvents(search, request, options)) {
     if (isBatch(item)) yield item;
     else {
-      const reports = departed.map((snapshot) => ({ ...departedReport(snapshot, 0), isPartial: true as const }));
+      const reports = departed.map((recorded) => ({ ...departedReport(recorded, 0), isPartial: true as const }));
       yield { ...item, members: [...item.members, ...reports] };
     }
   }

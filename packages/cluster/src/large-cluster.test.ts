@@ -1,5 +1,5 @@
 import { createZone, Scrubbing } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, tempDir } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { LocalCluster } from './local-cluster.ts';
@@ -37,7 +37,7 @@ it('a large cluster is listed from the registry, with the age of what is shown; 
     limits: { firstBatchMs: 2000, memberTimeoutMs: 5000, maxParallel: 64 },
     refreshMs: 1500,
     directMembers: 1,
-    snapshots: { dir: '', maxBytes: 0, keepMs: 1000 },
+    recorder: { dir: tempDir(), count: 0, maxBytes: 1, maxMs: 1, keepMs: 1000 },
     fingerprint: undefined,
     mask: (text) => text,
     maskSource: async (text) => text,

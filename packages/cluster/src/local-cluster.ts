@@ -21,11 +21,11 @@ import {
   type FollowOptions,
   type ForgetOptions,
   type ForgottenMember,
-  type HeldSnapshot,
   isSelected,
   type MemberSelection,
   type NodeState,
   PortholeError,
+  type RecordingHead,
   type SearchOptions,
   withCoverage,
 } from '@porthole/contract';
@@ -57,10 +57,10 @@ import { clusterFields } from './state/counts/cluster-fields.ts';
 import { clusterHistogram } from './state/counts/cluster-histogram.ts';
 import { clusterTop } from './state/counts/cluster-top.ts';
 import { type ClusterGauges, clusterGauges } from './state/member-gauges.ts';
-import { LazySnapshotNode, SnapshotNode } from './state/snapshots/snapshot-node.ts';
+import type { KnownMembers } from './state/query-members.ts';
 
-/** Snapshots of departed members that are fetched from others at the same time. */
-const FETCHED_AT_ONCE = 16;
+/** Departed members whose recordings are looked for at the same time. */
+const FOUND_AT_ONCE = 16;
 
 /** The cluster as this node sees it. */
 export class LocalCluster implements ClusterState {
@@ -77,13 +77,14 @@ export class LocalCluster implements ClusterState {
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
     const cursors = new CursorKeeper(options.selfId);
-    this.#records = { peers, clocks, membership: directory, directory, limits, cursors };
+    const known = knownMembers(deps, options);
+    this.#records = { peers, clocks, membership: directory, directory: known, limits, cursors };
     this.#state = {
       cluster: name,
       membership,
       peers,
       clocks,
-      directory,
+      directory: known,
       states,
       mask,
       fingerprint,
@@ -109,21 +110,24 @@ export class LocalCluster implements ClusterState {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),
       drift: this.#deps.drift.count,
       silentMembers: this.#deps.peers.silent.count,
+      recorded: this.#deps.recordings.usage().map(({ asOfMs, ...usage }) => ({ ...usage, ageMs: Date.now() - asOfMs })),
       keptCursors: this.#records.cursors.usage,
     };
   }
 
-  /** Why snapshots are in memory only; `null` if there is no problem. */
-  get snapshotProblem(): string | null {
-    return this.#deps.snapshots.problem;
+  /** Why members are not recorded, or what is known of them is in memory only; `null` if there is no problem. */
+  get recorderProblem(): string | null {
+    return this.#deps.recorder.problem ?? this.#deps.profiles.problem;
   }
 
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
-    const { clocks, directory, collector, states, peers, watch, cleaning } = this.#deps;
+    const { clocks, directory, collector, recorder, recordings, states, peers, watch, cleaning } = this.#deps;
     clocks.close();
     directory.close();
-    await Promise.all([this.#membership.close(), collector.close(), states?.close(), watch.close(), cleaning]);
+    await Promise.all([this.#membership.close(), collector.close(), recorder.close()]);
+    await Promise.all([states?.close(), watch.close(), cleaning]);
+    await recordings.close();
     await peers.close();
   }
 
@@ -133,39 +137,38 @@ export class LocalCluster implements ClusterState {
   }
 
   member(id: string): NodeState {
-    const { directory, peers, held } = this.#deps;
-    const departed = directory.departed().find(({ member }) => member.id === id);
-    if (!departed) return peers.get(id).state;
-    const { matchRegex } = peers;
-    const isAlone = true;
-    if (!held.isElsewhere(id)) return new SnapshotNode(departed, matchRegex, { isAlone });
-    return new LazySnapshotNode(
-      async (options) => new SnapshotNode((await held.find(id, options)) ?? departed, matchRegex, { isAlone }),
-    );
+    const { directory, peers } = this.#deps;
+    const isDeparted = directory.departed().some(({ member }) => member.id === id);
+    return isDeparted ? this.recordedMember(id) : peers.get(id).state;
+  }
+
+  recordedMember(id: string, options?: { onlyHere?: boolean }): NodeState {
+    return this.#deps.recordings.member(id, options);
   }
 
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember> {
     return forgetMember(this.#state, this.#deps.directory, { id, ...options });
   }
 
-  async heldSnapshot(id: string): Promise<HeldSnapshot> {
-    const snapshot = this.#deps.held.lend(id);
-    if (snapshot) return snapshot;
-    throw new PortholeError('MEMBER_NOT_FOUND', `this node has no snapshot of ${JSON.stringify(id)}`);
+  async recordingHead(id: string): Promise<RecordingHead> {
+    const head = this.#deps.recordings.head(id);
+    if (head) return head;
+    throw new PortholeError('MEMBER_NOT_FOUND', `this node has recorded nothing of ${JSON.stringify(id)}`);
   }
 
-  nodes(options?: CallOptions): Promise<ClusterNodes> {
+  async nodes(options?: CallOptions): Promise<ClusterNodes> {
+    await this.#findRecorded({}, options);
     return clusterNodes(this.#state, options);
   }
 
   async config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig> {
-    await this.#fetchSnapshots(request, options);
+    await this.#findRecorded(request, options);
     await this.#deps.roleDiscovery.run(options);
     return clusterConfig(this.#state, request, options);
   }
 
   async configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff> {
-    await this.#fetchSnapshots(request, options);
+    await this.#findRecorded(request, options);
     await this.#deps.roleDiscovery.run(options);
     return this.#covered(await configDiff(this.#state, request, options));
   }
@@ -244,20 +247,27 @@ export class LocalCluster implements ClusterState {
     return withCoverage(answer, asked, this.#membership.state);
   }
 
-  /** Fetches the snapshots of departed members that others keep. */
-  async #fetchSnapshots(selection: MemberSelection, options: CallOptions = {}): Promise<void> {
-    const { directory, held, keepers } = this.#deps;
-    if (keepers.keepsAll) return;
-    const missing = directory
-      .departed()
-      .filter(({ member }) => isSelected(member, selection) && held.isElsewhere(member.id));
-    await inParallel(missing, FETCHED_AT_ONCE, ({ member }) => held.find(member.id, options));
+  /** Looks for the freshest recordings of departed members. */
+  async #findRecorded(selection: MemberSelection, options: CallOptions = {}): Promise<void> {
+    const { directory, recordings } = this.#deps;
+    const departed = directory.departed().filter(({ member }) => isSelected(member, selection));
+    await inParallel(departed, FOUND_AT_ONCE, ({ member }) => recordings.find(member.id, options));
   }
 
   /** Roles are needed only if members are selected by role. */
   async #discoverRoles(request: MemberSelection, options?: CallOptions): Promise<void> {
-    await this.#fetchSnapshots(request, options);
+    await this.#findRecorded(request, options);
     const { role, labels } = request;
     if (role !== undefined || labels !== undefined) await this.#deps.roleDiscovery.run(options);
   }
+}
+
+function knownMembers({ directory, recordings }: ClusterParts, { recorder }: LocalClusterOptions): KnownMembers {
+  return {
+    of: (id) => directory.of(id),
+    standingOf: (id, outcome) => directory.standingOf(id, outcome),
+    departed: () => directory.departed().flatMap(({ member }) => recordings.known(member.id) ?? []),
+    has: (id) => recorder.count > 0 || directory.of(id) !== undefined,
+    find: (id) => recordings.find(id),
+  };
 }

@@ -9,20 +9,21 @@ import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { RoleDiscovery } from './fan-out/role-discovery.ts';
 import { isSilent, MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
-import { SnapshotCache } from './membership/snapshots/snapshot-cache.ts';
-import { createSnapshotStore } from './membership/snapshots/snapshot-store.ts';
+import { ProfileCache } from './membership/profiles/profile-cache.ts';
+import { createProfileStore } from './membership/profiles/profile-store.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
 import { WebhookSenders } from './membership/webhook-senders.ts';
+import { Recorder, type RecorderEvents } from './recorder/recorder.ts';
+import { Recorders } from './recorder/recorders.ts';
+import { Recordings } from './recorder/recordings.ts';
 import type { ClusterLimits } from './records/search/cluster-deps.ts';
 import { withDeadline } from './requests/bounded-calls.ts';
 import type { MemberAccessOptions } from './requests/member-access.ts';
 import { toOutcome } from './requests/member-failure.ts';
 import { type Masked, rememberMasked, type SecretFingerprint } from './settings/secrets.ts';
 import { ConfigDrift } from './state/config-drift.ts';
+import { ProfileCollector } from './state/profile-collector.ts';
 import { PublishedStates } from './state/published-states.ts';
-import { HeldSnapshots } from './state/snapshots/held-snapshots.ts';
-import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
-import { SnapshotKeepers } from './state/snapshots/snapshot-keepers.ts';
 
 export interface LocalClusterOptions {
   /** Name of the cluster. */
@@ -40,11 +41,20 @@ export interface LocalClusterOptions {
   /** Formats of their logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   limits: ClusterLimits;
-  /** Interval of clock measurements, samples of members and snapshots. */
+  /** Interval of clock measurements, samples of members and their configurations. */
   refreshMs: number;
-  /** Up to this many members all are contacted for each list, and every node keeps the snapshots of all; default: 16. */
+  /** Up to this many members all are contacted for each list, and every node keeps the configurations of all; default: 16. */
   directMembers?: number;
-  snapshots: { dir: string; maxBytes: number; keepMs: number };
+  recorder: {
+    dir: string;
+    /** How many nodes record each member. */
+    count: number;
+    /** Of each member, at most. */
+    maxBytes: number;
+    maxMs: number;
+    /** How long members that left or failed are listed. */
+    keepMs: number;
+  };
   fingerprint: SecretFingerprint | undefined;
   /** Masks the secrets of a configuration; `undefined` if that is not possible. */
   mask(configText: string): Masked;
@@ -56,16 +66,16 @@ export interface LocalClusterOptions {
   findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
   /** The log masking of this node. */
   scrubbing: Scrubbing;
-  /** Where events about members are written; absent: nowhere. */
-  events?: MemberEvents | undefined;
+  /** Where events about members and the recorder are written; absent: nowhere. */
+  events?: (MemberEvents & RecorderEvents) | undefined;
   /** Names of the webhooks that this node sends events to. */
   webhooks?: readonly string[] | undefined;
   /** Reports problems to the own log. */
   report(problem: string): void;
 }
 
-/** Departures are stored even without snapshots: some hundred bytes each. */
-const MIN_SNAPSHOT_BYTES = 1024 * 1024;
+/** For the configurations and lists of files of all members. */
+const MAX_PROFILE_BYTES = 64 * 1024 * 1024;
 
 /** Contacting so many for each list of nodes is cheap, and as fresh as can be. */
 const DIRECT_MEMBERS = 16;
@@ -74,16 +84,17 @@ const DIRECT_MEMBERS = 16;
 const MISSED_SHARE = 0.6;
 
 export interface ClusterParts {
-  snapshots: SnapshotCache;
+  profiles: ProfileCache;
   directory: MemberDirectory;
   peers: ClosablePeers;
   clocks: ClockTable;
-  collector: SnapshotCollector;
+  collector: ProfileCollector;
   drift: ConfigDrift;
-  keepers: SnapshotKeepers;
+  recorders: Recorders;
+  recordings: Recordings;
+  recorder: Recorder;
   /** Absent without a registry of nodes like this one. */
   states: PublishedStates | undefined;
-  held: HeldSnapshots;
   /** Signs of life of the other members. */
   watch: MemberWatch;
   senders: WebhookSenders;
@@ -101,8 +112,14 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const mask = rememberMasked(options.mask);
   const { memberTimeoutMs: timeoutMs } = limits;
   const isAlone = membership.state.kind === 'alone';
-  const snapshots = await openSnapshots(options, { isAlone });
-  const directory = new MemberDirectory({ membership, snapshots });
+  const profiles = await openProfiles(options, {
+    isAlone,
+    onDropped: (id) =>
+      void owned(recordings.drop(id), (error) =>
+        report(`cannot delete what was recorded of ${id}: ${errorMessage(error)}`),
+      ),
+  });
+  const directory = new MemberDirectory({ membership, profiles });
   const { maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
   const masking = new MemberMasking({ mask, maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
@@ -117,43 +134,68 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
   const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription, report });
-  const collector = new SnapshotCollector({
-    snapshots,
+  const collector = new ProfileCollector({
+    profiles,
     peers,
     clocks,
     mask,
-    keeps: (id) => keepers.keeps(id),
+    keeps: (id) => recorders.keeps(id),
     onCollected: (callOptions) => drift.update(callOptions),
     report,
     listenMs: refreshMs,
     timeoutMs,
   });
   const { directMembers = DIRECT_MEMBERS } = options;
-  const keepers = new SnapshotKeepers({ directory, selfId, directMembers });
+  const { count, dir, maxBytes, maxMs } = options.recorder;
+  const recorders = new Recorders({ directory, peers, selfId, count, directMembers });
   const nowMs = () => Date.now();
-  const isLarge = () => !keepers.keepsAll;
+  const isLarge = () => !recorders.keepsAll;
   const states =
     membership.states &&
     new PublishedStates({ keys: membership.states, self, selfId, isLarge, timeoutMs, report, nowMs });
-  const held = new HeldSnapshots({ snapshots, peers, clocks, selfId, timeoutMs, keepers, nowMs });
-  directory.use({
-    find: (id) => held.find(id),
-    isElsewhere: (id) => held.isElsewhere(id),
-    lastSeenMs: (id) => clocks.heardMs(id),
+  const contact = { peers, clocks, selfId, timeoutMs, nowMs };
+  const recordings: Recordings = new Recordings({
+    dir,
+    limits: { maxBytes, maxMs },
+    profiles,
+    recorders,
+    zone,
+    formats,
+    ...contact,
   });
+  const { signs: alive } = watch;
+  const signs = {
+    sign: (id: string, atMs: number) => alive.sign(id, atMs),
+    ended: (id: string, atMs: number) => alive.failed(id, atMs),
+  };
+  const recorder = new Recorder({ recorders, recordings, directory, peers, clocks, signs, events, report, nowMs });
+  directory.use((id) => clocks.heardMs(id));
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
-  const drift = new ConfigDrift({ snapshots, directory, self, discoverRoles, refreshMs });
+  const drift = new ConfigDrift({ profiles, directory, self, discoverRoles, refreshMs });
   const cleaning = isAlone ? NO_WORK : cleanUp(report);
   if (!isAlone) {
     clocks.start(refreshMs, directory);
-    if (options.snapshots.maxBytes > 0) collector.start();
+    collector.start();
     states?.start();
+    await recordings.load().catch((error: unknown) => report(`cannot read what was recorded: ${errorMessage(error)}`));
+    if (count > 0) recorder.start();
     watch.start();
     senders.start(webhooks);
   }
-  const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
-  return { ...state, peers, clocks, keepers, states, watch, senders, cleaning };
+  const state = {
+    profiles,
+    directory,
+    collector,
+    drift,
+    recorders,
+    recordings,
+    recorder,
+    roleDiscovery,
+    masking,
+    mask,
+  };
+  return { ...state, peers, clocks, states, watch, senders, cleaning };
 }
 
 /** Whether a member responds at all, if only that it lacks what it is asked for. */
@@ -166,19 +208,15 @@ async function respondsStill(peers: ClosablePeers, id: string, timeoutMs: number
   }
 }
 
-async function openSnapshots(
-  { snapshots: { dir, maxBytes, keepMs }, report }: LocalClusterOptions,
-  { isAlone }: { isAlone: boolean },
-): Promise<SnapshotCache> {
-  const snapshots = new SnapshotCache({
-    // A node without a cluster must not leave an empty directory behind.
-    store: isAlone || maxBytes === 0 ? null : createSnapshotStore(dir),
-    report,
-    maxTotalBytes: Math.max(maxBytes, MIN_SNAPSHOT_BYTES),
-    maxAgeMs: keepMs,
-  });
-  await snapshots.load();
-  return snapshots;
+async function openProfiles(
+  { recorder: { dir, keepMs }, report }: LocalClusterOptions,
+  { isAlone, onDropped }: { isAlone: boolean; onDropped(id: string): void },
+): Promise<ProfileCache> {
+  // A node without a cluster must not leave an empty directory behind.
+  const store = isAlone ? null : createProfileStore(dir);
+  const profiles = new ProfileCache({ store, report, maxTotalBytes: MAX_PROFILE_BYTES, maxAgeMs: keepMs, onDropped });
+  await profiles.load();
+  return profiles;
 }
 
 function cleanUp(report: LocalClusterOptions['report']): Owned {

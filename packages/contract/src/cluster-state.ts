@@ -264,11 +264,17 @@ export interface ForgottenMember {
   members: MemberReport[];
 }
 
-/** A snapshot that one member keeps of another. */
-export interface HeldSnapshot {
+/** What one member has recorded of another. */
+export interface RecordingHead {
+  /** Age of the last sign of life. */
   ageMs: number;
-  /** As it is stored. */
-  text: string;
+  /** How long ago its connection was lost; `null`: it was not, or the member said goodbye. */
+  lostAgeMs: number | null;
+  /** Since when nothing is missing, and the time of the newest record, by the clock of the recorded member. */
+  sinceMs: number | null;
+  lastRecordMs: number | null;
+  /** The clock of the recorded member, compared with that of the recorder. */
+  clock: MemberClock | null;
 }
 
 /** What a cluster returns for each request that counts records. */
@@ -308,15 +314,20 @@ export interface ClusterState extends ClusterCounts {
   selfId?(): Promise<string>;
   /** Settles when its members are known; absent: they are. */
   opened?(): Promise<void>;
-  /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
+  /** One member; what was recorded of it where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
   member(id: string): NodeState;
   /**
-   * Drops the snapshot of a member that has left or failed, on every node that responds. Throws MEMBER_REGISTERED for
-   * one that is still registered, MEMBER_NOT_FOUND for one without a snapshot.
+   * Drops what is known and recorded of a member that has left or failed, on every node that responds. Throws
+   * MEMBER_REGISTERED for one that is still registered, MEMBER_NOT_FOUND for one that is not known.
    */
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember>;
-  /** The snapshot that this node keeps of a member, for other members. Throws MEMBER_NOT_FOUND if there is none here. */
-  heldSnapshot?(id: string, options?: CallOptions): Promise<HeldSnapshot>;
+  /** What this node itself has recorded of a member. Throws MEMBER_NOT_FOUND if that is nothing. */
+  recordingHead?(id: string, options?: CallOptions): Promise<RecordingHead>;
+  /**
+   * A member by what was recorded of it, even while it responds: the freshest of all nodes, or that of this one. Requests fail
+   * with MEMBER_NOT_FOUND if there is none.
+   */
+  recordedMember?(id: string, options?: { onlyHere?: boolean }): NodeState;
 }
 
 /** A search of a cluster as objects; the last item of the last list is the end. */

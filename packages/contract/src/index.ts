@@ -23,9 +23,9 @@ export {
   clusterItems,
   type ForgetOptions,
   type ForgottenMember,
-  type HeldSnapshot,
   type MemberDuplicateFile,
   type MemberFileProblem,
+  type RecordingHead,
 } from './cluster-state.ts';
 export { canonicalValue } from './config/canonical-value.ts';
 export { type ConfigShape, flattenSettings, isDrift, type SettingPath } from './config/flatten-settings.ts';
@@ -272,6 +272,7 @@ export {
 } from './routes/member-routes.ts';
 export { buildOpenApi } from './routes/openapi.ts';
 export {
+  BATCH_HEADER,
   HEARTBEAT_HEADER,
   isRole,
   MEMBER_HEARTBEAT_MS,

@@ -106,9 +106,9 @@ export type MemberOutcome =
   | 'version'
   /** It refused the request or the response was cut off; `detail` has its code. */
   | 'failed'
-  /** It has failed: it is no longer registered. What is shown is its snapshot. */
+  /** It has failed: it is no longer registered. What is shown was recorded by others. */
   | 'gone'
-  /** It shut down cleanly. What is shown is its snapshot; this is not a failure. */
+  /** It shut down cleanly. What is shown was recorded by others; this is not a failure. */
   | 'left';
 
 /** One per member that was queried, in every response of the cluster. */
@@ -119,8 +119,12 @@ export interface MemberReport {
   elapsedMs: number;
   /** What it returned: records, groups, files. */
   count: number;
-  /** Time of the snapshot that is shown, if it is not current. */
+  /** Its last sign of life, if what is shown is not current but was recorded before. */
   asOfMs: number | null;
+  /** Who has recorded what is shown; absent if it responds itself, or nothing was recorded. */
+  recordedBy?: string;
+  /** How much of what it wrote before it was lost was not recorded, at most; absent like `recordedBy`. */
+  missingMs?: number;
   /** What it returned is not all that was requested: `detail` says why. */
   isPartial?: true;
   /** Absent in the responses of earlier versions. */

@@ -242,10 +242,12 @@ export interface FollowOptions extends CallOptions {
    */
   gaps?: 'load' | 'report';
   /**
-   * Asks a remote node for a sign of life this often. If it agrees, the connection counts as lost after two and a half times
-   * as long without a byte.
+   * Asks a remote node for a sign of life this often, each of which is emitted as an empty batch. If it agrees, the connection
+   * counts as lost after two and a half times as long without a byte.
    */
   heartbeatMs?: number;
+  /** Asks a remote node to send records so often at most, together. */
+  batchMs?: number;
   /**
    * Emits a `position` whenever it is known where all logs stand: to resume, in `start.cursor`, before the cursors of
    * the records that came after it, joined by `~`.

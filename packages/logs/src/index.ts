@@ -1,5 +1,13 @@
 export { Condition } from './condition.ts';
-export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
+export {
+  decodeCursor,
+  encodeMark,
+  positionAnchor,
+  type RecordMark,
+  resumeCursor,
+  START_CURSOR,
+} from './cursor/cursor.ts';
+export { markFile } from './cursor/file-mark.ts';
 export {
   invalidCursor,
   isCursorOf,

@@ -149,6 +149,11 @@ export class SharedByKey<K, T> {
     this.#byKey.clear();
   }
 
+  /** The next call for it starts anew. */
+  forget(key: K): void {
+    this.#byKey.delete(key);
+  }
+
   #add(key: K): Shared<T> {
     const onForgotten = () => {
       if (this.#byKey.get(key) === shared) this.#byKey.delete(key);

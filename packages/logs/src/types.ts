@@ -319,7 +319,7 @@ export type FollowItem =
   | { type: 'missing'; family: string }
   /**
    * Emitted by a client: the connection was lost, or nothing came for too long. After `waitMs` it continues after the last
-   * record it emitted. `isStopping`: the node said that it stops.
+   * record it emitted. `isStopping`: the node has said goodbye, after all it had.
    */
   | { type: 'reconnecting'; reason: string; waitMs: number; isTimeout?: boolean; isStopping?: boolean }
   /**

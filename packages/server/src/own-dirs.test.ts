@@ -49,7 +49,7 @@ async function startNode(layout: Layout) {
   const dir = tempDir();
   const logDir = join(dir, 'logs');
   const own = join(dir, LAYOUTS[layout].logging);
-  const kept = Object.values(ownDirs({ logging: { dir: own }, cluster: { lastWordsDir: '' } } as never));
+  const kept = Object.values(ownDirs({ logging: { dir: own }, cluster: { recordDir: '' } } as never));
   for (const path of [join(logDir, 'nginx'), own, ...kept]) mkdirSync(path, { recursive: true });
   writeFileSync(join(logDir, 'app.log'), line('shown'));
   writeFileSync(join(logDir, 'nginx', 'access.log'), line('shown of a service'));
@@ -73,7 +73,7 @@ const NAMES = [
     ['access.log', 'access.log.1.gz', 'porthole.log', 'porthole.log.1'].map((name) => `${dir}/${name}`),
   ),
   ...['', 'data/', 'above/', 'above/data/'].flatMap((dir) =>
-    ['index', 'last-words', 'archive', 'journal'].map((name) => `${dir}${name}/kept.log`),
+    ['index', 'recorded', 'archive', 'journal'].map((name) => `${dir}${name}/kept.log`),
   ),
   ...[0, 1, 2, 3].map((index) => `kept-${index}/kept.log`),
 ];

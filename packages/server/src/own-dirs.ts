@@ -11,7 +11,7 @@ const TAILS_PREFIX = 'porthole-tails-';
 /** What a node keeps besides its own log, by what it is. */
 export interface OwnDirs {
   index: string;
-  snapshots: string;
+  recorded: string;
   archive: string;
   journal: string;
   events: string;
@@ -23,7 +23,7 @@ export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluste
   const next = (name: string) => join(dirname(logging.dir), name);
   return {
     index: next('index'),
-    snapshots: cluster.lastWordsDir || next('last-words'),
+    recorded: cluster.recordDir || next('recorded'),
     archive: next('archive'),
     journal: next('journal'),
     // Nodes whose own logs are next to each other have events of their own.

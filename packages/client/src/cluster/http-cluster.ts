@@ -29,13 +29,14 @@ import {
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
-  type HeldSnapshot,
   type Incident,
   loadGaps,
   MEMBER_ID,
   type MemberSelection,
+  type NodeState,
   PATHS,
   PortholeError,
+  type RecordingHead,
   type SearchOptions,
 } from '@porthole/contract';
 import { type RecordBatch, toBatches } from '@porthole/records';
@@ -253,15 +254,27 @@ export class HttpCluster implements ClusterClient {
     return requestJson(httpRequest, this.#deps, decodeLists<ForgottenMember>('members'));
   }
 
-  async heldSnapshot(id: string, options: CallOptions = {}): Promise<HeldSnapshot> {
-    const path = memberPath(id).replace(PATHS.clusterNodes, PATHS.clusterSnapshot.slice(0, -'/{id}'.length));
-    return requestJson({ path, ...options }, this.#deps, decodeHeldSnapshot);
+  async recordingHead(id: string, options: CallOptions = {}): Promise<RecordingHead> {
+    return requestJson({ path: recordingPath(id), ...options }, this.#deps, decodeRecordingHead);
+  }
+
+  /** Members without a recording fail on the first request. */
+  recordedMember(id: string): NodeState {
+    return this.#nodeAt(recordingPath(id));
   }
 }
 
-function decodeHeldSnapshot(value: unknown): HeldSnapshot | undefined {
-  const isHeld = isObject(value) && typeof value.text === 'string' && typeof value.ageMs === 'number';
-  return isHeld ? (value as unknown as HeldSnapshot) : undefined;
+function decodeRecordingHead(value: unknown): RecordingHead | undefined {
+  if (!isObject(value)) return undefined;
+  const { ageMs, lostAgeMs = null, sinceMs = null, lastRecordMs = null, clock = null } = value;
+  const isNumbers = [lostAgeMs, sinceMs, lastRecordMs].every((time) => time === null || Number.isFinite(time));
+  const isClock =
+    clock === null || (isObject(clock) && Number.isFinite(clock.offsetMs) && Number.isFinite(clock.uncertaintyMs));
+  return Number.isFinite(ageMs) && isNumbers && isClock ? (value as unknown as RecordingHead) : undefined;
+}
+
+function recordingPath(id: string): string {
+  return memberPath(id).replace(PATHS.clusterNodes, PATHS.clusterRecording.slice(0, -'/{id}'.length));
 }
 
 function memberPath(id: string): string {

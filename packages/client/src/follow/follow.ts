@@ -1,4 +1,4 @@
-import { type CallOptions, type ErrorCode, errorMessage, HEARTBEAT_HEADER } from '@porthole/contract';
+import { BATCH_HEADER, type CallOptions, type ErrorCode, errorMessage, HEARTBEAT_HEADER } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from '../errors/client-error.ts';
 import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
@@ -39,6 +39,7 @@ export interface FollowTarget<T> {
   position: FollowPosition<T>;
   /** See `FollowOptions`. */
   heartbeatMs?: number | undefined;
+  batchMs?: number | undefined;
   positions?: boolean | undefined;
 }
 
@@ -77,7 +78,7 @@ async function* keepFollowing<T extends { type: string }>(
           hasWorked = true;
         }
         // Its first bytes, not its head, say that it is connected; a quiet log would not show that.
-        if (isNew) yield [];
+        if (isNew || (isWorking && connection.showsHeartbeats && items.length === 0)) yield [];
         isNew = false;
         if (items.length > 0) yield items;
         signal?.throwIfAborted();
@@ -117,13 +118,17 @@ class Connection<T extends { type: string }> {
     this.#signal = signal;
   }
 
-  get isOpen(): boolean {
-    return this.#exchange !== undefined;
-  }
-
-  /** Whether the node said that it stops. */
+  /** Whether the last connection ended because the node stops. */
   get isStopping(): boolean {
     return this.#stopping;
+  }
+
+  get showsHeartbeats(): boolean {
+    return this.#target.heartbeatMs !== undefined;
+  }
+
+  get isOpen(): boolean {
+    return this.#exchange !== undefined;
   }
 
   /** The reason for an end without an error. */
@@ -134,10 +139,12 @@ class Connection<T extends { type: string }> {
   /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const requestedMs = this.#deps.clock.now();
-    const { path, position, heartbeatMs } = this.#target;
+    const { path, position, heartbeatMs, batchMs } = this.#target;
+    this.#stopping = false;
     const { headers, ...place } = position.request(requestedMs);
     const beat = heartbeatMs !== undefined && { [HEARTBEAT_HEADER]: String(heartbeatMs) };
-    const request: ClientRequest = { path, signal: this.#signal, ...place, headers: { ...headers, ...beat } };
+    const batch = batchMs !== undefined && { [BATCH_HEADER]: String(batchMs) };
+    const request: ClientRequest = { path, signal: this.#signal, ...place, headers: { ...headers, ...beat, ...batch } };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {
       checkEventStream(exchange);
@@ -148,7 +155,6 @@ class Connection<T extends { type: string }> {
     const beatMs = beat ? Number(exchange.header(HEARTBEAT_HEADER)) : 0;
     if (beatMs > 0) exchange.expectEvery(beatMs * MISSED_BEATS);
     this.#exchange = exchange;
-    this.#stopping = false;
     position.started(requestedMs);
   }
 

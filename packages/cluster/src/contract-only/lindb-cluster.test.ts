@@ -46,9 +46,9 @@ async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<Loca
     zone: createZone('UTC'),
     zoneOf: (id) => (id === 'lindb' && memberZone ? createZone(memberZone) : undefined),
     limits: { firstBatchMs: 20_000, memberTimeoutMs: 20_000, maxParallel: 8 },
-    // Clocks are measured, and snapshots taken, in rounds of this length.
+    // Clocks are measured, and configurations fetched, in rounds of this length.
     refreshMs: 50,
-    snapshots: { dir: tempDir(), maxBytes: 1024 ** 2, keepMs: 3_600_000 },
+    recorder: { dir: tempDir(), count: 2, maxBytes: 1024 ** 2, maxMs: 3_600_000, keepMs: 3_600_000 },
     fingerprint: undefined,
     mask: (text) => text,
     maskSource: async (text) => text,
@@ -71,7 +71,7 @@ async function collect(items: AsyncIterable<ClusterItem[]>): Promise<{ records: 
 const NEWEST = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
 const messages = (records: readonly ClusterRecord[]) => records.map(({ node, message }) => `${node} ${message}`);
 
-it('a node of LinDB takes part in every operation, is tried for missing routes once, and its snapshot has times', async () => {
+it('a node of LinDB takes part in every operation, is tried for missing routes once, and is recorded', async () => {
   const lindb = await FakeLindb.start({
     'lind-broker.log':
       line('dropped', 7_200_000) + line('old', 7_000_000) + line('1', 30_000) + line('2', 10_000, 'ERROR'),
@@ -116,7 +116,7 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
   controller.abort();
   await following;
 
-  // Several rounds of measuring clocks and taking snapshots.
+  // Several rounds of measuring clocks and fetching configurations.
   const lists = lindb.counts['/api/v1/config'] ?? 0;
   await eventually(async () => {
     await cluster.nodes();
@@ -296,7 +296,7 @@ it('a follow goes on when the node restarts, loses and repeats nothing, and repo
   await following;
 });
 
-it('the snapshot of a node whose zone is not known has no times, and one of later has them', async () => {
+it('a node whose zone is not known is not recorded: its times would be a guess', async () => {
   const { text, times } = errorsOf(8 * HOUR_MS);
   const lindb = await FakeLindb.start({ 'lind-broker.log': text });
   const cluster = await startCluster(lindb);

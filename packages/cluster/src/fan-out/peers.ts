@@ -3,7 +3,6 @@ import {
   type CallOptions,
   codeOf,
   type FetchFunction,
-  type HeldSnapshot,
   isPattern,
   isSelected,
   type Member,
@@ -11,10 +10,10 @@ import {
   type NodeState,
   PATHS,
   PortholeError,
+  type RecordingHead,
   ResponseClock,
 } from '@porthole/contract';
-import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
-import type { RecordFilter } from '@porthole/logs/types';
+import { createZone, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode, type MemberMasking, type OneMemberMasking } from '../contract-only/member-masking.ts';
@@ -45,9 +44,6 @@ const LONGEST_WAIT_MS = 10_000;
 /** Failures of a node that responds. */
 const RESPONSES: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'UNAUTHENTICATED', 'FORBIDDEN', 'BAD_ANSWER']);
 
-/** Tests a regex in other threads: a single long text may take seconds. */
-export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
-
 /** A member and how to query it: the local node for this one, a client for every other. */
 export interface Peer {
   member: Member;
@@ -63,10 +59,12 @@ export interface Peer {
 
 /** A registered member. */
 export interface RegisteredPeer extends Peer {
-  /** Makes it drop its snapshot of another member; returns the number of dropped snapshots: 0 or 1. */
+  /** Makes it drop what it knows of another member; returns 1 if that was something. */
   forget(id: string, options: CallOptions): Promise<number>;
-  /** The snapshot that it keeps of another member; not checked. */
-  heldSnapshot?(id: string, options: CallOptions): Promise<HeldSnapshot | undefined>;
+  /** What it has recorded of another member; `undefined` if that is nothing. */
+  recordingHead?(id: string, options: CallOptions): Promise<RecordingHead | undefined>;
+  /** Another member by what it has recorded of that one. */
+  recordedMember?(id: string): NodeState | undefined;
 }
 
 /** The members with their clients. Only members are contacted: no address ever comes from a request. */
@@ -79,8 +77,6 @@ export interface Peers {
   select(selection: MemberSelection): readonly RegisteredPeer[];
   /** Memory budget shared by the responses of all members. */
   readonly responses?: SharedBudget;
-  /** Threads for searching snapshots on this node. */
-  readonly matchRegex?: MatchRegex;
 }
 
 export interface ClosablePeers extends Peers {
@@ -184,7 +180,8 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
-      heldSnapshot: async (id, callOptions) => client().cluster.heldSnapshot?.(id, callOptions),
+      recordingHead: async (id, callOptions) => client().cluster.recordingHead?.(id, callOptions),
+      recordedMember: (id) => client().cluster.recordedMember?.(id),
     });
   };
 
@@ -232,12 +229,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     await threads?.close();
   };
 
-  const matchInThreads: MatchRegex = (filter, texts) => {
-    threads ??= new WorkerPool(TAIL_THREADS);
-    return matchRegex(threads, { filter, texts });
-  };
-
-  return { all, get, select, close, silent, responses, matchRegex: matchInThreads };
+  return { all, get, select, close, silent, responses };
 }
 
 interface MemberClientOptions {
@@ -268,7 +260,7 @@ function clientFor(
   });
 }
 
-interface PeerDeps extends Required<Pick<RegisteredPeer, 'forget' | 'heldSnapshot'>> {
+interface PeerDeps extends Required<Pick<RegisteredPeer, 'forget' | 'recordingHead' | 'recordedMember'>> {
   make(): NodeState;
   close(): void;
   heard(): void;
@@ -325,8 +317,17 @@ class MemberPeer implements RegisteredPeer {
     if (this.#state instanceof MemberNode) await this.#state.end();
   }
 
-  heldSnapshot(id: string, options: CallOptions): Promise<HeldSnapshot | undefined> {
-    return this.#deps.heldSnapshot(id, options);
+  async recordingHead(id: string, options: CallOptions): Promise<RecordingHead | undefined> {
+    try {
+      return await this.#deps.recordingHead(id, options);
+    } catch (error) {
+      if (codeOf(error) === 'MEMBER_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  recordedMember(id: string): NodeState | undefined {
+    return this.#deps.recordedMember(id);
   }
 
   async forget(id: string, options: CallOptions): Promise<number> {

@@ -49,11 +49,14 @@ export function readAddress(text: string): Address {
 
 const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
 
+export function isMemberId(id: string): boolean {
+  // Ids are used in paths and as object keys, where these have a special meaning.
+  return MEMBER_ID.test(id) && id !== '.' && id !== '..' && !(id in Object.prototype);
+}
+
 /** Throws PARAMETER_INVALID for an invalid member id. */
 export function checkMemberId(id: string): string {
-  // Ids are used in URL paths and as object keys, where these have a special meaning.
-  const isSpecial = id === '.' || id === '..' || id in Object.prototype;
-  if (!MEMBER_ID.test(id) || isSpecial) {
+  if (!isMemberId(id)) {
     throw new PortholeError(
       'PARAMETER_INVALID',
       `invalid member id ${quoteInput(id)}: expected at most 128 letters, digits and .:_-`,

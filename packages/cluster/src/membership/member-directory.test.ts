@@ -1,10 +1,10 @@
 import type { Member, MembershipState } from '@porthole/contract';
 import { UNKNOWN_ROLE } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { member, NOW_MS, snapshot } from '../state/testing/fake-deps.ts';
+import { member, NOW_MS, profile } from '../state/testing/fake-deps.ts';
 import { MemberDirectory } from './member-directory.ts';
 import type { Departure, MemberFacts, Membership } from './membership.ts';
-import { SnapshotCache } from './snapshots/snapshot-cache.ts';
+import { ProfileCache } from './profiles/profile-cache.ts';
 
 /** A registry that says what the test says. */
 class Registry implements Membership {
@@ -43,23 +43,23 @@ class Registry implements Membership {
   }
 }
 
-function snapshotCache(...snapshots: Parameters<SnapshotCache['put']>[0][]): SnapshotCache {
-  const cache = new SnapshotCache({ store: null, report: () => {}, nowMs: () => NOW_MS });
-  for (const snapshot of snapshots) cache.put(snapshot);
+function profileCache(...profiles: Parameters<ProfileCache['put']>[0][]): ProfileCache {
+  const cache = new ProfileCache({ store: null, report: () => {}, nowMs: () => NOW_MS });
+  for (const profile of profiles) cache.put(profile);
   return cache;
 }
 
-function createDirectory(registry: Registry, cache = snapshotCache()): MemberDirectory {
-  return new MemberDirectory({ membership: registry, snapshots: cache, nowMs: () => NOW_MS });
+function createDirectory(registry: Registry, cache = profileCache()): MemberDirectory {
+  return new MemberDirectory({ membership: registry, profiles: cache, nowMs: () => NOW_MS });
 }
 
 const memberStates = (directory: MemberDirectory) =>
   directory.departed().map((each) => [each.member.id, each.departed?.state, each.departed?.sinceMs]);
 
 describe('a member that is not listed any more', () => {
-  it('has failed, also without a snapshot of it', () => {
+  it('has failed, also without a profile of it', () => {
     const registry = new Registry('a', 'b');
-    const directory = createDirectory(registry, snapshotCache(snapshot('a')));
+    const directory = createDirectory(registry, profileCache(profile('a')));
     registry.list();
     expect(memberStates(directory)).toEqual([
       ['a', 'failed', NOW_MS],
@@ -92,14 +92,14 @@ describe('a member that is not listed any more', () => {
   });
 
   it('has departed while this node was down: since it was last seen', () => {
-    const directory = createDirectory(new Registry('b'), snapshotCache(snapshot('a'), snapshot('b')));
+    const directory = createDirectory(new Registry('b'), profileCache(profile('a'), profile('b')));
     expect(memberStates(directory)).toEqual([['a', 'failed', NOW_MS - 60_000]]);
   });
 
   it('was removed from a static list: it has left', () => {
     const registry = new Registry('b');
     registry.state = { ...registry.state, kind: 'static' };
-    expect(memberStates(createDirectory(registry, snapshotCache(snapshot('a'))))).toEqual([
+    expect(memberStates(createDirectory(registry, profileCache(profile('a'))))).toEqual([
       ['a', 'left', NOW_MS - 60_000],
     ]);
   });
@@ -117,8 +117,8 @@ describe('while the registry is away', () => {
   it('since the start, members known from before are queried, and none of them has left', () => {
     const registry = new Registry();
     registry.lose();
-    const gone = snapshot('gone', { departed: { state: 'failed', sinceMs: 5 } });
-    const directory = createDirectory(registry, snapshotCache(snapshot('a'), gone));
+    const gone = profile('gone', { departed: { state: 'failed', sinceMs: 5 } });
+    const directory = createDirectory(registry, profileCache(profile('a'), gone));
     expect(directory.members.map(({ id }) => id)).toEqual(['a', 'gone', 'self']);
     expect(directory.departed()).toEqual([]);
     expect(directory.standingOf('a', 'ok')).toMatchObject({ state: 'up' });
@@ -142,7 +142,7 @@ it('a member that stops responding is unreachable since then, not since it is lo
   let nowMs = NOW_MS;
   const directory = new MemberDirectory({
     membership: new Registry('a'),
-    snapshots: snapshotCache(),
+    profiles: profileCache(),
     nowMs: () => nowMs,
   });
   expect(directory.standingOf('a', 'ok')).toEqual({ state: 'up', sinceMs: NOW_MS });
@@ -157,8 +157,8 @@ describe('the role of a member', () => {
   it('is what it reported to an earlier run, until it reports another', () => {
     const registry = new Registry();
     registry.members = [member('a', { role: UNKNOWN_ROLE }), member('b', { role: UNKNOWN_ROLE })];
-    const known = snapshot('a', { member: member('a', { role: 'storage' }) });
-    const directory = createDirectory(registry, snapshotCache(known));
+    const known = profile('a', { member: member('a', { role: 'storage' }) });
+    const directory = createDirectory(registry, profileCache(known));
     expect(registry.learned).toMatchObject([['a', { role: 'storage' }]]);
     expect(directory.strangers).toHaveLength(2);
   });

@@ -12,8 +12,8 @@ import {
 import { owned } from '@porthole/logs/shared';
 import { byId, type Membership } from './membership.ts';
 import { readNodeObject } from './node-object.ts';
-import type { DepartedState, MemberSnapshot } from './snapshots/member-snapshot.ts';
-import type { SnapshotCache } from './snapshots/snapshot-cache.ts';
+import type { DepartedState, MemberProfile } from './profiles/member-profile.ts';
+import type { ProfileCache } from './profiles/profile-cache.ts';
 
 /** Outcomes that mean the member does not respond at all. */
 const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 'timeout', 'tls', 'auth', 'version']);
@@ -33,16 +33,9 @@ export interface MemberStanding {
 
 export interface MemberDirectoryDeps {
   membership: Membership;
-  /** Snapshots of members on disk; already loaded. */
-  snapshots: SnapshotCache;
+  /** What is kept of members on disk; already loaded. */
+  profiles: ProfileCache;
   nowMs?: () => number;
-}
-
-/** Snapshots that others keep, and when members were last heard of. */
-export interface SnapshotsElsewhere {
-  find(id: string): Promise<MemberSnapshot | undefined>;
-  isElsewhere(id: string): boolean;
-  lastSeenMs(id: string): number | undefined;
 }
 
 /** A member whose registration has ended without a goodbye. */
@@ -63,12 +56,12 @@ interface Reachability {
  */
 export class MemberDirectory implements Pick<Membership, 'members' | 'state' | 'onChange'> {
   readonly #membership: Membership;
-  readonly #snapshots: SnapshotCache;
+  readonly #profiles: ProfileCache;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
   readonly #reachability = new Map<string, Reachability>();
   readonly #unsubscribe: () => void;
-  #elsewhere: SnapshotsElsewhere | undefined;
+  #lastSeenMs: (id: string) => number | undefined = () => undefined;
   #responds: ((id: string) => Promise<boolean>) | undefined;
   /** It may have lost its registry only: it is a member as long as it responds. */
   readonly #lapsed = new Map<string, LapsedMember>();
@@ -78,9 +71,9 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   /** Whether the registry has responded since this node started: only then is an unlisted node not a member. */
   #isConfirmed = false;
 
-  constructor({ membership, snapshots, nowMs = () => Date.now() }: MemberDirectoryDeps) {
+  constructor({ membership, profiles, nowMs = () => Date.now() }: MemberDirectoryDeps) {
     this.#membership = membership;
-    this.#snapshots = snapshots;
+    this.#profiles = profiles;
     this.#nowMs = nowMs;
     this.#recallRoles();
     this.#reconcile();
@@ -98,7 +91,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     const { members } = this.#membership;
     if (this.#isConfirmed) return this.#lapsed.size === 0 ? members : this.#registeredAndLapsed;
     const listed = new Set(members.map(({ id }) => id));
-    const remembered = this.#snapshots.all().filter(({ member }) => !listed.has(member.id));
+    const remembered = this.#profiles.all().filter(({ member }) => !listed.has(member.id));
     return [...members, ...remembered.map(({ member }) => member)].sort(byId);
   }
 
@@ -112,19 +105,9 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return () => this.#listeners.delete(own);
   }
 
-  /** The snapshot of a current or former member. */
-  of(id: string): MemberSnapshot | undefined {
-    return this.#snapshots.get(id);
-  }
-
-  /** The same, wherever it is kept. */
-  async find(id: string): Promise<MemberSnapshot | undefined> {
-    return this.#elsewhere ? this.#elsewhere.find(id) : this.of(id);
-  }
-
-  /** Whether there is a snapshot of it, or may be one elsewhere. */
-  has(id: string): boolean {
-    return this.#snapshots.asOfMs(id) !== undefined || (this.#elsewhere?.isElsewhere(id) ?? false);
+  /** What is kept of a current or former member. */
+  of(id: string): MemberProfile | undefined {
+    return this.#profiles.get(id);
   }
 
   /** How to ask a member whose registration has ended whether it responds. Without it, such a member has failed. */
@@ -137,14 +120,14 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#lapsed.has(id);
   }
 
-  /** In a large cluster, other members keep snapshots. */
-  use(elsewhere: SnapshotsElsewhere): void {
-    this.#elsewhere = elsewhere;
+  /** How to know when a member was last heard of, of which nothing is kept here. */
+  use(lastSeenMs: (id: string) => number | undefined): void {
+    this.#lastSeenMs = lastSeenMs;
   }
 
   /** Members that left or failed, ordered by id. Empty until the registry has responded. */
-  departed(): readonly MemberSnapshot[] {
-    return this.#isConfirmed ? this.#snapshots.departed() : [];
+  departed(): readonly MemberProfile[] {
+    return this.#isConfirmed ? this.#profiles.departed() : [];
   }
 
   /** The state of the member after a request with this outcome. */
@@ -187,16 +170,16 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     const known = this.#reachability.get(id);
     if (known?.isUp === isUp) return known;
     // A member that never responded since the start has been down since it was last seen, if ever.
-    const sinceMs = known || isUp ? this.#nowMs() : (this.#snapshots.asOfMs(id) ?? null);
+    const sinceMs = known || isUp ? this.#nowMs() : (this.#profiles.asOfMs(id) ?? null);
     const reach = { isUp, sinceMs };
     this.#reachability.set(id, reach);
     return reach;
   }
 
-  /** Drops the snapshot of a member that left or failed; returns whether there was one. */
+  /** Drops what is kept of a member that left or failed; returns whether there was something. */
   forget(id: string): boolean {
     this.#reachability.delete(id);
-    return this.#snapshots.drop(id);
+    return this.#profiles.drop(id);
   }
 
   close(): void {
@@ -204,13 +187,13 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   #departedState(id: string): DepartedState | null {
-    return this.#listed.has(id) ? null : (this.#snapshots.getDeparted(id) ?? null);
+    return this.#listed.has(id) ? null : (this.#profiles.getDeparted(id) ?? null);
   }
 
   /** Restores descriptions from before the restart for members that have not sent theirs yet. */
   #recallRoles(): void {
     for (const { id, url } of this.strangers) {
-      const known = this.#snapshots.get(id)?.member;
+      const known = this.#profiles.get(id)?.member;
       if (known?.url === url && known.role !== UNKNOWN_ROLE) this.learn(id, known);
     }
   }
@@ -223,13 +206,13 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     if (this.#isConfirmed) {
       for (const id of this.#lapsed.keys()) if (listed.has(id)) this.#lapsed.delete(id);
       for (const member of this.#listed.values()) if (!listed.has(member.id)) this.#lapse(member);
-      for (const { member, asOfMs, departed } of this.#snapshots.all())
+      for (const { member, asOfMs, departed } of this.#profiles.all())
         if (!listed.has(member.id) && departed === null && !this.#lapsed.has(member.id)) this.#depart(member, asOfMs);
       for (const id of this.#reachability.keys()) if (!listed.has(id)) this.#reachability.delete(id);
       this.#joinLapsed();
     }
-    for (const member of members) this.#snapshots.rejoin(member.id);
-    this.#snapshots.expire();
+    for (const member of members) this.#profiles.rejoin(member.id);
+    this.#profiles.expire();
     this.#listed = listed;
   }
 
@@ -270,7 +253,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   #depart(member: Member, sinceMs: number): void {
     if (member.isSelf) return;
     const departed = { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs } as const;
-    this.#snapshots.depart(member, departed, this.#elsewhere?.lastSeenMs(member.id));
+    this.#profiles.depart(member, departed, this.#lastSeenMs(member.id));
   }
 
   /** Left if it wrote a departure, or was removed from a static list. */

@@ -2,7 +2,7 @@ import { type NodeState, PortholeError, type SettingEntry } from '@porthole/cont
 import { describe, expect, it } from 'vitest';
 import { secretFingerprint } from '../settings/secrets.ts';
 import { clusterConfig, configDiff } from './cluster-config.ts';
-import { fakeDeps, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { fakeDeps, NOW_MS, profile } from './testing/fake-deps.ts';
 import { fakeNode, hang, NODE } from './testing/fake-node.ts';
 
 const nodeWith = (config: string) => fakeNode({ config: async () => ({ config, node: NODE }) });
@@ -11,7 +11,7 @@ const last = { config: 'last = true\n', node: NODE };
 it('a member that does not respond or has left is shown by its last known configuration, with its age', async () => {
   const deps = fakeDeps({
     states: { here: nodeWith('a = 1\n'), silent: fakeNode({ config: hang }), never: fakeNode({ config: hang }) },
-    snapshots: [snapshot('silent', { config: last }), snapshot('dead', { config: last })],
+    profiles: [profile('silent', { config: last }), profile('dead', { config: last })],
     timeoutMs: 20,
   });
   const { configs } = await clusterConfig(deps, {});
@@ -35,7 +35,7 @@ it('secrets of nodes that do not mask them are masked; what cannot be masked is 
 
 it('only the selected ones are returned, by name, pattern or role, departed ones too', async () => {
   const states = { 'b-1': nodeWith(''), 'b-2': nodeWith(''), 's-1': nodeWith('') };
-  const deps = fakeDeps({ states, roles: { 's-1': 'storage' }, snapshots: [snapshot('b-3', { config: last })] });
+  const deps = fakeDeps({ states, roles: { 's-1': 'storage' }, profiles: [profile('b-3', { config: last })] });
   const ids = async (selection: { nodes?: string[]; role?: string }) =>
     (await clusterConfig(deps, selection)).configs.map(({ id }) => id);
   expect(await ids({ nodes: ['b-*'] })).toEqual(['b-1', 'b-2', 'b-3']);
@@ -132,16 +132,16 @@ describe('secrets', () => {
 describe('members that do not respond', () => {
   const config = { config: 'limit = 20\n', node: NODE };
 
-  it('are compared by their snapshots, and the report has their age', async () => {
+  it('are compared by their profiles, and the report has their age', async () => {
     const states = { a: contractOnly('limit = 10\n'), b: fakeNode({ settings: hang }) };
-    const deps = fakeDeps({ states, snapshots: [snapshot('b', { config })], timeoutMs: 20 });
+    const deps = fakeDeps({ states, profiles: [profile('b', { config })], timeoutMs: 20 });
     const { roles, members } = await configDiff(deps, {});
     expect(roles[0]?.differences[0]).toMatchObject({ key: 'limit', values: [{ nodes: ['a'] }, { nodes: ['b'] }] });
     expect(members[1]).toMatchObject({ id: 'b', outcome: 'timeout', asOfMs: NOW_MS - 60_000, count: 1 });
   });
 
-  it('that have failed are compared by their snapshot: drift does not disappear with them', async () => {
-    const deps = fakeDeps({ states: { a: contractOnly('limit = 10\n') }, snapshots: [snapshot('b', { config })] });
+  it('that have failed are compared by their profile: drift does not disappear with them', async () => {
+    const deps = fakeDeps({ states: { a: contractOnly('limit = 10\n') }, profiles: [profile('b', { config })] });
     const { members, roles } = await configDiff(deps, {});
     expect(members).toMatchObject([
       { id: 'a', state: 'up' },
@@ -154,7 +154,7 @@ describe('members that do not respond', () => {
     const departed = { state: 'left', sinceMs: NOW_MS - 30_000 } as const;
     const deps = fakeDeps({
       states: { a: contractOnly('limit = 10\n') },
-      snapshots: [snapshot('b', { config, departed })],
+      profiles: [profile('b', { config, departed })],
     });
     const all = await configDiff(deps, {});
     expect(all.members).toMatchObject([{ id: 'a' }, { id: 'b', outcome: 'left', sinceMs: NOW_MS - 30_000 }]);

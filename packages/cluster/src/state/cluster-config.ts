@@ -11,7 +11,7 @@ import { fetchSettings, type Settings, type SettingsDeps } from '../settings/fet
 import { maskConfig } from '../settings/secrets.ts';
 import { type ChosenMember, chooseMembers, departedReport, queryMembers, type StateDeps } from './query-members.ts';
 
-/** The configuration of each member; from its snapshot if it left, failed or does not respond, with the age in the report. */
+/** The configuration of each member; the last known one if it left, failed or does not respond, with its age in the report. */
 export async function clusterConfig(
   deps: StateDeps,
   request: MemberSelection,
@@ -42,7 +42,7 @@ interface Compared extends MemberSettings {
 }
 
 /**
- * Differences between members of the same role. A member that failed or does not respond is compared by its snapshot: drift
+ * Differences between members of the same role. A member that failed or does not respond is compared by the last known one: drift
  * must not disappear with it. One that left is compared only if it is named.
  */
 export async function configDiff(

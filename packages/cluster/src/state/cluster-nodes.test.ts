@@ -2,8 +2,8 @@ import { type NodeState, PortholeError } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { clusterNodes } from './cluster-nodes.ts';
-import { type FakeCluster, fakeDeps, NOW_MS, snapshot } from './testing/fake-deps.ts';
-import { description, end, fakeNode, file, hang, NODE, record } from './testing/fake-node.ts';
+import { type FakeCluster, fakeDeps, NOW_MS, profile } from './testing/fake-deps.ts';
+import { description, end, fakeNode, file, hang, NODE } from './testing/fake-node.ts';
 
 const MEMBERSHIP = { kind: 'static', state: 'ok', detail: null, asOfMs: NOW_MS } as const;
 
@@ -115,11 +115,11 @@ describe('a member', () => {
       describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused', { cause })),
     });
     const states = { a: healthy(), b: fakeNode({ describe: hang }), c: refused };
-    const heard = snapshot('b', {
-      records: [record('last', { timeMs: 5000 })],
+    const heard = profile('b', {
+      files: [file({ lastTimeMs: 5000 })],
       clock: { offsetMs: 100, uncertaintyMs: 1 },
     });
-    const { nodes } = await ask({ states, snapshots: [heard], timeoutMs: 50 });
+    const { nodes } = await ask({ states, profiles: [heard], timeoutMs: 50 });
     expect(nodes).toMatchObject([
       { id: 'a', state: 'up' },
       {
@@ -133,8 +133,8 @@ describe('a member', () => {
     ]);
   });
 
-  it('that has left is listed as long as its snapshot is kept', async () => {
-    const { nodes } = await ask({ states: { b: healthy() }, snapshots: [snapshot('a')] });
+  it('that has left is listed as long as its profile is kept', async () => {
+    const { nodes } = await ask({ states: { b: healthy() }, profiles: [profile('a')] });
     expect(nodes).toMatchObject([
       { id: 'a', state: 'failed', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },
       { id: 'b', state: 'up' },

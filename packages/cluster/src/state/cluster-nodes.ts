@@ -10,7 +10,8 @@ import {
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
-import type { MemberSnapshot } from '../membership/snapshots/member-snapshot.ts';
+import type { MemberProfile } from '../membership/profiles/member-profile.ts';
+import type { RecordedMember } from '../recorder/recordings.ts';
 import { inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
 import { type PublishedState, type PublishedStates, recentFacts } from './published-states.ts';
 import { type ChosenMember, chooseMembers, departedReport, roundClock, type StateDeps } from './query-members.ts';
@@ -89,15 +90,15 @@ function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): Cluster
   if (value !== undefined)
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };
   // Read only here: it is stored compressed.
-  const snapshot = deps.directory.of(member.id);
+  const profile = deps.directory.of(member.id);
   return {
     ...member,
     ...UNKNOWN_FACTS,
     ...standing,
-    report: { ...report, ...standing, asOfMs: snapshot?.asOfMs ?? null },
+    report: { ...report, ...standing, asOfMs: profile?.asOfMs ?? null },
     clock,
-    lastRecordMs: snapshot ? newestRecordTime(snapshot) : null,
-    lastSeenMs: latest(snapshot?.asOfMs, deps.clocks.heardMs?.(member.id)),
+    lastRecordMs: profile ? newestRecordTime(profile) : null,
+    lastSeenMs: latest(profile?.asOfMs, deps.clocks.heardMs?.(member.id)),
   };
 }
 
@@ -106,22 +107,21 @@ function latest(...times: (number | undefined)[]): number | null {
   return Number.isFinite(newest) ? newest : null;
 }
 
-function departedNode(snapshot: MemberSnapshot): ClusterNode {
-  const { member, clock, asOfMs } = snapshot;
-  const report = departedReport(snapshot, snapshot.records.length);
+function departedNode(recorded: RecordedMember): ClusterNode {
+  const { member, clock, asOfMs, lastRecordMs } = recorded;
+  const report = departedReport(recorded, 0);
   const { state = 'failed', sinceMs = null } = report;
-  const lastRecordMs = newestRecordTime(snapshot);
   return { ...member, ...UNKNOWN_FACTS, state, sinceMs, report, clock, lastRecordMs, lastSeenMs: asOfMs };
 }
 
-function newestRecordTime({ records, clock }: MemberSnapshot): number | null {
-  const newest = records.find(({ timeMs }) => timeMs !== undefined);
-  return newest?.timeMs === undefined ? null : newest.timeMs - (clock?.offsetMs ?? 0);
+function newestRecordTime({ files, clock }: MemberProfile): number | null {
+  const times = (files ?? []).flatMap(({ lastTimeMs }) => lastTimeMs ?? []);
+  return times.length === 0 ? null : Math.max(...times) - Math.round(clock?.offsetMs ?? 0);
 }
 
 /**
- * Drops the snapshot of a member that left or failed, here and on every other member that responds. Throws MEMBER_REGISTERED if
- * it is still a member, MEMBER_NOT_FOUND if there is no snapshot of it anywhere.
+ * Drops what is known and recorded of a member that left or failed, here and on every other member that responds. Throws
+ * MEMBER_REGISTERED if it is still a member, MEMBER_NOT_FOUND if nobody knows it.
  */
 export async function forgetMember(
   { peers, timeoutMs, maxParallel }: Pick<StateDeps, 'peers' | 'timeoutMs' | 'maxParallel'>,

@@ -1,10 +1,10 @@
 import { isDrift, type Member, PortholeError, UNKNOWN_ROLE } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { ProfileCache } from '../membership/profiles/profile-cache.ts';
 import { configDiff } from './cluster-config.ts';
 import { ConfigDrift, type ConfigDriftDeps } from './config-drift.ts';
-import { fakeDeps, member, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { fakeDeps, member, NOW_MS, profile } from './testing/fake-deps.ts';
 import { fakeNode, NODE } from './testing/fake-node.ts';
 
 /** `MORE=20` looks for new cases. */
@@ -12,21 +12,21 @@ const MORE = Number(process.env.MORE ?? 1);
 
 const REFRESH_MS = 30_000;
 
-/** A node named `self` with the snapshots of others. */
+/** A node named `self` with the profiles of others. */
 class World {
-  readonly snapshots = new SnapshotCache({ store: null, report: () => {} });
+  readonly profiles = new ProfileCache({ store: null, report: () => {} });
   readonly members: Member[] = [member('self', { isSelf: true })];
   own: () => Promise<string> = async () => '';
   nowMs = 0;
   discovered = 0;
-  /** How often snapshots were read to compare them. */
+  /** How often profiles were read to compare them. */
   reads = 0;
   readonly drift = new ConfigDrift({
-    snapshots: {
-      all: () => this.snapshots.all(),
+    profiles: {
+      all: () => this.profiles.all(),
       get: (id) => {
         this.reads++;
-        return this.snapshots.get(id);
+        return this.profiles.get(id);
       },
     },
     directory: { members: this.members } satisfies ConfigDriftDeps['directory'],
@@ -39,8 +39,8 @@ class World {
   });
 
   add(id: string, config: string, given: Partial<Member> = {}): void {
-    const { member: _member, ...rest } = snapshot(id, { config: { config, node: NODE }, asOfMs: NOW_MS });
-    this.snapshots.put({ member: member(id, given), ...rest });
+    const { member: _member, ...rest } = profile(id, { config: { config, node: NODE }, asOfMs: NOW_MS });
+    this.profiles.put({ member: member(id, given), ...rest });
     const at = this.members.findIndex((each) => each.id === id);
     this.members.splice(at < 0 ? 0 : at, at < 0 ? 0 : 1, member(id, given));
   }
@@ -87,13 +87,13 @@ describe('the number of keys that differ', () => {
     world.add('a', 'a = 1\n');
     world.add('b', '= not toml');
     world.add('c', 'a = 2\n', { role: UNKNOWN_ROLE });
-    world.snapshots.put(snapshot('d'));
+    world.profiles.put(profile('d'));
     const [left, failed] = ['left', 'failed'].map((state) => ({ state: state as 'left' | 'failed', sinceMs: NOW_MS }));
     const config = { config: 'a = 3\n', node: NODE };
-    world.snapshots.put(snapshot('left', { config, departed: left ?? null }));
+    world.profiles.put(profile('left', { config, departed: left ?? null }));
     expect(await world.count()).toEqual([0, 0]);
     expect(world.discovered).toBe(1);
-    world.snapshots.put(snapshot('failed', { config, departed: failed ?? null }));
+    world.profiles.put(profile('failed', { config, departed: failed ?? null }));
     expect(await world.count()).toEqual([1, 2]);
     world.own = async () => `a = 4\nb = "${'x'.repeat(300_000)}"\n`;
     expect(await world.count()).toEqual([1, 2]);

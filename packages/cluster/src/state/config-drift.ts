@@ -10,11 +10,11 @@ import {
   UNKNOWN_ROLE,
 } from '@porthole/contract';
 import type { MemberDirectory } from '../membership/member-directory.ts';
-import { hashText, type SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { hashText, type ProfileCache } from '../membership/profiles/profile-cache.ts';
 import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
 import { parseSettings, type Settings } from '../settings/fetch-settings.ts';
 
-/** As large as those in snapshots. */
+/** As large as those that are kept of others. */
 const MAX_CONFIG_BYTES = 256 * 1024;
 
 /** Keys compared in one go: other work must not wait for thousands of them. */
@@ -34,7 +34,7 @@ export interface DriftCount {
 }
 
 export interface ConfigDriftDeps {
-  snapshots: Pick<SnapshotCache, 'all' | 'get'>;
+  profiles: Pick<ProfileCache, 'all' | 'get'>;
   directory: Pick<MemberDirectory, 'members'>;
   self: Pick<NodeState, 'config'>;
   /** Fetches the roles of members that are known by address only. Rejects only when it is cancelled. */
@@ -53,8 +53,7 @@ interface KnownConfig {
 }
 
 /**
- * Counts the keys in which members differ, from the configurations this node keeps anyway: its own and those in its
- * snapshots. They are compared again only when one of them has changed. Secrets are masked in all of them, so they are not
+ * Counts the keys in which members differ, from the configurations this node keeps anyway: its own and those of others. They are compared again only when one of them has changed. Secrets are masked in all of them, so they are not
  * compared.
  */
 export class ConfigDrift {
@@ -92,8 +91,8 @@ export class ConfigDrift {
 
   /** Those of a static list that only have the routes of the contract do not say what they are. */
   async #discoverRoles(signal: AbortSignal | undefined): Promise<void> {
-    const { snapshots, directory, discoverRoles } = this.#deps;
-    const kept = new Set(snapshots.all().flatMap(({ member, departed }) => (departed ? [] : member.id)));
+    const { profiles, directory, discoverRoles } = this.#deps;
+    const kept = new Set(profiles.all().flatMap(({ member, departed }) => (departed ? [] : member.id)));
     if (!directory.members.some(({ id, role }) => role === UNKNOWN_ROLE && kept.has(id))) return;
     await discoverRoles(signal ? { signal } : {}).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
@@ -101,14 +100,14 @@ export class ConfigDrift {
   }
 
   async #readKnown(): Promise<KnownConfig[]> {
-    const { snapshots, directory } = this.#deps;
+    const { profiles, directory } = this.#deps;
     const listed = new Map(directory.members.map((member) => [member.id, member]));
     const own = await this.#readOwn([...listed.values()].find(({ isSelf }) => isSelf));
-    const others = snapshots.all().flatMap(({ member, departed, configHash }): KnownConfig[] => {
+    const others = profiles.all().flatMap(({ member, departed, configHash }): KnownConfig[] => {
       const { id, role, node } = listed.get(member.id) ?? member;
       // As in a comparison on request: of those that are gone, only what failed counts.
       if (configHash === null || departed?.state === 'left') return [];
-      return [{ id, role, node, hash: configHash, read: () => snapshots.get(id)?.config?.config }];
+      return [{ id, role, node, hash: configHash, read: () => profiles.get(id)?.config?.config }];
     });
     const all = [...own, ...others].filter(({ role }) => role !== UNKNOWN_ROLE);
     return all.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,10 +1,10 @@
 import { PortholeError } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
-import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { ProfileCache } from '../membership/profiles/profile-cache.ts';
+import { Recorders } from '../recorder/recorders.ts';
 import { clusterGauges, type GaugeDeps } from './member-gauges.ts';
-import { SnapshotCollector } from './snapshots/snapshot-collector.ts';
-import { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
-import { fakePeers, mask, member, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { ProfileCollector } from './profile-collector.ts';
+import { fakePeers, mask, member, NOW_MS, profile } from './testing/fake-deps.ts';
 import { fakeNode, file, NODE } from './testing/fake-node.ts';
 
 const REFRESH_MS = 30_000;
@@ -16,7 +16,7 @@ function gaugeDeps(given: Partial<GaugeDeps> = {}): GaugeDeps {
   return {
     directory: { members: [], departed: () => [] },
     clocks: noClocks,
-    keepers: { keeps: () => true },
+    recorders: { keeps: () => true },
     runningMs: () => 100_000,
     collector: nothingSent,
     membership: {},
@@ -34,7 +34,7 @@ it('a member is up while it sends something; one that never did, or has failed, 
     gaugeDeps({
       directory: {
         members: [...ids.map((id) => member(id)), member('self', { isSelf: true })],
-        departed: () => [snapshot('gone', { departed: gone }), snapshot('left', { departed: left })],
+        departed: () => [profile('gone', { departed: gone }), profile('left', { departed: left })],
       },
       clocks: {
         of: (id) => (id === 'a' ? { offsetMs: 70, uncertaintyMs: 1 } : undefined),
@@ -55,12 +55,12 @@ it('a member is up while it sends something; one that never did, or has failed, 
 });
 
 it('the age of the newest record is by the clock of this node, and grows while nothing newer is sent', async () => {
-  const snapshots = new SnapshotCache({ store: null, report: () => {} });
+  const profiles = new ProfileCache({ store: null, report: () => {} });
   let [logFiles, runningMs] = [async () => [file({ lastTimeMs: NOW_MS - 2000 }), file({ lastTimeMs: null })], 1000];
   const states = { a: fakeNode({ config: async () => ({ config: '', node: NODE }), logFiles: () => logFiles() }) };
   const clocks = { of: () => ({ offsetMs: 3000, uncertaintyMs: 1 }), measuredMs: () => undefined };
-  const collector = new SnapshotCollector({
-    snapshots,
+  const collector = new ProfileCollector({
+    profiles,
     peers: fakePeers({ states }),
     clocks,
     mask,
@@ -82,7 +82,7 @@ it('the age of the newest record is by the clock of this node, and grows while n
   expect(ageAt(31_000)).toBe(35_000);
 });
 
-it('of a large cluster each member is in the metrics of three nodes', () => {
+it('of a large cluster each member is in the metrics of two nodes', () => {
   const ids = Array.from({ length: 20 }, (_, place) => `n${place}`);
   const counts = new Map<string, number>();
   for (const selfId of ids) {
@@ -92,9 +92,10 @@ it('of a large cluster each member is in the metrics of three nodes', () => {
       departed: () => [],
       state: { kind: 'etcd', state: 'ok', detail: null, asOfMs: 0 } as const,
     };
-    const keepers = new SnapshotKeepers({ directory, selfId, directMembers: 16 });
-    for (const { id } of clusterGauges(gaugeDeps({ directory, keepers })).members)
+    const peers = { all: () => members.map((each) => ({ member: each }) as never) };
+    const recorders = new Recorders({ directory, peers, selfId, count: 2, directMembers: 16 });
+    for (const { id } of clusterGauges(gaugeDeps({ directory, recorders })).members)
       counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  expect([...counts.values()]).toEqual(ids.map(() => 3));
+  expect([...counts.values()]).toEqual(ids.map(() => 2));
 });

@@ -1,9 +1,9 @@
 import type { ClockTable } from '../fan-out/clock.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
+import type { Recorders } from '../recorder/recorders.ts';
 import type { DriftCount } from './config-drift.ts';
-import { MIN_INTERVAL_MS, type SnapshotCollector } from './snapshots/snapshot-collector.ts';
-import type { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
+import { MIN_INTERVAL_MS, type ProfileCollector } from './profile-collector.ts';
 
 /** Members with metrics, at most: each is a few series. */
 const MAX_MEMBERS = 64;
@@ -28,6 +28,8 @@ export interface ClusterGauges {
   drift: DriftCount | null;
   /** Members that requests do not wait for. */
   silentMembers: number;
+  /** What this node records of others. */
+  recorded: { id: string; bytes: number; ageMs: number }[];
   /** Positions of searches kept for cursors that do not contain them. */
   keptCursors: { count: number; bytes: number };
 }
@@ -35,8 +37,8 @@ export interface ClusterGauges {
 export interface GaugeDeps {
   directory: Pick<MemberDirectory, 'members' | 'departed'>;
   clocks: Pick<ClockTable, 'of' | 'measuredMs'>;
-  keepers: Pick<SnapshotKeepers, 'keeps'>;
-  collector: Pick<SnapshotCollector, 'heardOf'>;
+  recorders: Pick<Recorders, 'keeps'>;
+  collector: Pick<ProfileCollector, 'heardOf'>;
   membership: Pick<Membership, 'isDuplicate'>;
   refreshMs: number;
   /** Monotonic. */
@@ -44,14 +46,14 @@ export interface GaugeDeps {
 }
 
 /**
- * Up to 16 members, all of them; beyond, those this node keeps the snapshot of, so that each is in the metrics of three nodes
+ * Up to 16 members, all of them; beyond, those this node records, so that each is in the metrics of two nodes
  * and not of all. Members that were never heard of are down, and those that failed until they are forgotten. The number of
  * members is bounded.
  */
 export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 'isDuplicate'> {
-  const { directory, clocks, keepers, membership } = deps;
+  const { directory, clocks, recorders, membership } = deps;
   const members = directory.members
-    .filter(({ id, isSelf }) => !isSelf && keepers.keeps(id))
+    .filter(({ id, isSelf }) => !isSelf && recorders.keeps(id))
     .map(({ id }): MemberGauges => ({ id, ...readContacts(id, deps), clockOffsetMs: clocks.of(id)?.offsetMs ?? null }));
   const failed = directory
     .departed()

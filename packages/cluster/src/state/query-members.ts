@@ -3,17 +3,20 @@ import { isSelected } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
-import type { MatchRegex, Peer, Peers } from '../fan-out/peers.ts';
+import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
-import type { MemberSnapshot } from '../membership/snapshots/member-snapshot.ts';
+import type { RecordedMember } from '../recorder/recordings.ts';
 import { expectFailure } from '../requests/member-failure.ts';
 import type { Masked } from '../settings/secrets.ts';
-import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
-/** The directory of members and their snapshots. */
-export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
-  /** The snapshot of a member, here or elsewhere; absent: it is here or nowhere. */
-  find?(id: string): Promise<MemberSnapshot | undefined>;
+/** The directory of members, and what was recorded of them. */
+export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'standingOf'> {
+  /** Members that left or failed, ordered by id. */
+  departed(): readonly RecordedMember[];
+  /** Whether something was recorded of it, or may have been. */
+  has(id: string): boolean;
+  /** What was recorded of it, here or elsewhere. */
+  find(id: string): Promise<RecordedMember | undefined>;
 }
 
 /** What cluster operations need. */
@@ -29,9 +32,9 @@ export interface StateDeps {
   nowMs(): number;
 }
 
-/** A member of a response; one that left or failed has only its snapshot. */
+/** A member of a response; of one that left or failed there is only what was recorded. */
 export interface ChosenMember extends Peer {
-  departed?: MemberSnapshot;
+  departed?: RecordedMember;
 }
 
 /**
@@ -47,14 +50,10 @@ export function chooseMembers(
   const nodes = selection.nodes?.filter((name) => !departedIds.has(name));
   const selected = peers.select({ ...selection, ...(nodes && { nodes }) });
   const selectedIds = new Set(selected.map(({ member }) => member.id));
-  const snapshots = departed
+  const recorded = departed
     .filter(({ member }) => isSelected(member, selection) && !selectedIds.has(member.id))
-    .map((snapshot) => ({
-      member: snapshot.member,
-      state: new SnapshotNode(snapshot, peers.matchRegex),
-      departed: snapshot,
-    }));
-  return [...selected, ...snapshots].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+    .map((each) => ({ member: each.member, state: each.state, departed: each }));
+  return [...selected, ...recorded].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
 }
 
 /** A member with its clock; an unmeasured clock is assumed right. */
@@ -73,8 +72,8 @@ type MemberQuery<T> = (member: QueriedMember, options: CallOptions) => Promise<T
 const EXACT_CLOCK: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 
 /**
- * Queries each member with its clock: queries and responses use its own time. For a member that left, failed or does not
- * respond, its snapshot is used, and the report has its age.
+ * Queries each member with its clock: queries and responses use its own time. Of a member that left, failed or does not
+ * respond, what was recorded is used, and the report says so.
  */
 export async function queryMembers<T>(
   deps: StateDeps,
@@ -100,33 +99,25 @@ export async function queryMembers<T>(
       const { departed } = peer;
       if (departed) return { peer, value, report: departedReport(departed, report.count) };
       const standing = directory.standingOf(report.id, report.outcome);
-      const snapshot = needsSnapshot(report) ? await findSnapshot(directory, report.id) : undefined;
-      const fallback = snapshot && (await querySnapshot(snapshot, { call, matchRegex: deps.peers.matchRegex }));
+      const recorded = needsRecording(report) ? await directory.find(report.id) : undefined;
+      const fallback = recorded && (await queryRecorded(recorded, call));
       if (fallback === undefined) return { peer, value, report: { ...report, ...standing } };
-      const { asOfMs } = snapshot as MemberSnapshot;
-      return { peer, value: fallback, report: { ...report, ...standing, count: countOf(fallback), asOfMs } };
+      const facts = { ...report, ...standing, count: countOf(fallback) };
+      return { peer, value: fallback, report: recordedReport(facts, recorded as RecordedMember) };
     }),
   );
 }
 
-/** The snapshot of a member, wherever it is kept. */
-export async function findSnapshot(directory: KnownMembers, id: string): Promise<MemberSnapshot | undefined> {
-  return directory.find ? directory.find(id) : directory.of(id);
-}
-
-/** A member that lacks an operation is not replaced by its snapshot; one that fails is. */
-function needsSnapshot({ outcome }: MemberReport): boolean {
+/** A member that lacks an operation is not replaced by what was recorded of it; one that fails is. */
+function needsRecording({ outcome }: MemberReport): boolean {
   return outcome !== 'ok' && outcome !== 'not supported';
 }
 
-/** `undefined` if the snapshot does not have the data. */
-async function querySnapshot<T>(
-  snapshot: MemberSnapshot,
-  { call, matchRegex }: { call: MemberQuery<T>; matchRegex: MatchRegex | undefined },
-): Promise<T | undefined> {
-  const { member, clock } = snapshot;
+/** `undefined` if the recording does not have the data. */
+async function queryRecorded<T>(recorded: RecordedMember, call: MemberQuery<T>): Promise<T | undefined> {
+  const { member, clock, state } = recorded;
   try {
-    return await call({ id: member.id, state: new SnapshotNode(snapshot, matchRegex), clock: roundClock(clock) }, {});
+    return await call({ id: member.id, state, clock: roundClock(clock) }, {});
   } catch (error) {
     expectFailure(error);
     return undefined; // the report has the failure of the member itself
@@ -149,10 +140,27 @@ export function roundClock(clock: MemberClock | null | undefined): MemberClock {
 }
 
 /** The report of a departed member. */
-export function departedReport({ member, asOfMs, departed }: MemberSnapshot, count: number): MemberReport {
+export function departedReport(recorded: RecordedMember, count: number): MemberReport {
+  const { member, asOfMs, departed } = recorded;
   const { state, sinceMs } = departed ?? { state: 'failed', sinceMs: asOfMs };
   const since = new Date(sinceMs).toISOString();
   const facts = { id: member.id, elapsedMs: 0, count, asOfMs, state, sinceMs };
-  if (state === 'left') return { ...facts, outcome: 'left', detail: `left the cluster at ${since}` };
-  return { ...facts, outcome: 'gone', detail: `not registered since ${since}` };
+  const isLeft = state === 'left';
+  const detail = isLeft ? `left the cluster at ${since}` : `not registered since ${since}`;
+  return recordedReport({ ...facts, outcome: isLeft ? 'left' : 'gone', detail }, recorded);
+}
+
+/** The report of a member that does not respond, with what is shown in its place. */
+export function recordedReport(report: MemberReport, recorded: RecordedMember): MemberReport {
+  const { asOfMs, recordedBy, missingMs, label } = recorded;
+  const detail = report.detail === null ? label : `${report.detail}; ${label}`;
+  return {
+    ...report,
+    detail,
+    asOfMs,
+    ...(recordedBy !== null && { recordedBy }),
+    ...(missingMs !== null && { missingMs }),
+    // One that has said goodbye is not missed.
+    ...(missingMs !== 0 && report.outcome !== 'left' && { isPartial: true }),
+  };
 }

@@ -1,4 +1,4 @@
-import type { ClusterNode, Member } from '@porthole/contract';
+import type { ClusterNode, Member, MemberOutcome } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { flattenToml, redactToml, TomlError } from '@porthole/server/config';
@@ -8,7 +8,7 @@ import { ClockTable } from '../fan-out/clock.ts';
 import { createPeers } from '../fan-out/peers.ts';
 import { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
-import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { ProfileCache } from '../membership/profiles/profile-cache.ts';
 import { flattenToml as flatten } from '../settings/fetch-settings.ts';
 import { FakeLindb } from '../testing/fake-lindb.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
@@ -17,7 +17,7 @@ import { clusterFiles } from './cluster-files.ts';
 import { clusterNodes } from './cluster-nodes.ts';
 import { clusterDigest } from './counts/cluster-digest.ts';
 import { clusterHistogram } from './counts/cluster-histogram.ts';
-import { SnapshotCollector } from './snapshots/snapshot-collector.ts';
+import { ProfileCollector } from './profile-collector.ts';
 import { member } from './testing/fake-deps.ts';
 import { fakeNode } from './testing/fake-node.ts';
 
@@ -78,9 +78,9 @@ async function startCluster() {
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
   for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
   const report = (problem: string) => expect(problem).toBe('nothing');
-  const kept = new SnapshotCache({ store: null, report });
-  const lastWords = new SnapshotCollector({ snapshots: kept, peers, clocks, mask: redact });
-  onTestFinished(() => lastWords.close());
+  const kept = new ProfileCache({ store: null, report });
+  const collector = new ProfileCollector({ profiles: kept, peers, clocks, mask: redact });
+  onTestFinished(() => collector.close());
   let listener = () => {};
   const membership: Membership = {
     members,
@@ -92,17 +92,24 @@ async function startCluster() {
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  const directory = new MemberDirectory({ membership, snapshots: kept });
+  const registered = new MemberDirectory({ membership, profiles: kept });
+  const directory = {
+    of: (id: string) => registered.of(id),
+    standingOf: (id: string, outcome: MemberOutcome) => registered.standingOf(id, outcome),
+    has: () => false,
+    find: async () => undefined,
+    departed: () => [],
+  };
   const deps = { peers, clocks, directory, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
   const remove = (at: number, count: number) => {
     members.splice(at, count);
     listener();
   };
-  return { parts: deps, remove, lastWords };
+  return { parts: deps, remove, collector, known: registered };
 }
 
 it('a cluster of real nodes, a dead one and a contract-only one', async () => {
-  const { parts: deps, remove, lastWords } = await startCluster();
+  const { parts: deps, remove, collector, known } = await startCluster();
   const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
   // Errors are not counted where that takes too long, as on a busy machine.
   let nodes: ClusterNode[] = [];
@@ -149,21 +156,11 @@ it('a cluster of real nodes, a dead one and a contract-only one', async () => {
   const sum = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((all, count) => all + count, 0);
   expect(sum).toBe(9);
 
-  await lastWords.collectAll();
+  await collector.collectAll();
   remove(1, 2);
-  expect(deps.directory.departed()).toMatchObject([
-    {
-      member: { id: 'lindb' },
-      records: [
-        { message: 'lindb goes on', level: 'INFO', timeMs: NOW_MS - 50_000, cursor: expect.stringMatching(/./) },
-        { message: 'lindb failed', level: 'ERROR' },
-        { message: 'long ago' },
-      ],
-    },
-    {
-      member: { id: 'one' },
-      records: [{ message: 'one goes on' }, { message: 'one failed' }, { message: 'long ago' }],
-    },
+  expect(known.departed()).toMatchObject([
+    { member: { id: 'lindb' }, config: { config: expect.any(String) }, files: [{ name: 'lindb.log' }] },
+    { member: { id: 'one' }, config: { config: expect.any(String) }, files: [{ name: 'a.log' }] },
   ]);
 });
 

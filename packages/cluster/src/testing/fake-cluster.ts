@@ -41,6 +41,7 @@ export function fakeCluster(
     directory: {
       of: () => undefined,
       has: () => false,
+      find: async () => undefined,
       departed: () => [],
       standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
     },

@@ -2,7 +2,6 @@
 export { createTailsDir } from '../contract-only/tails-dir.ts';
 export { encodeEtcdValue, readEtcdValue } from '../membership/etcd-members.ts';
 export { readLindbValue } from '../membership/lindb-members.ts';
-export { parseSnapshot, serializeSnapshot } from '../membership/snapshots/member-snapshot.ts';
 export { Cable } from '../membership/testing/cable.ts';
 export { startTestEtcd, type TestEtcd } from '../membership/testing/etcd.ts';
 export { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '../records/search/cluster-cursor.ts';

@@ -47,17 +47,17 @@ export const CLUSTER_ROUTES = {
     role: 'admin',
     summary: 'Forget a member',
     description:
-      'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. For a request from a member, only on this node.',
+      'Drops what is known and recorded of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. For a request from a member, only on this node.',
     parameters: documentParameters([MEMBER_ID_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
     errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
   },
-  clusterSnapshot: {
-    path: PATHS.clusterSnapshot,
-    role: 'admin',
-    summary: 'Get a kept snapshot',
+  clusterRecording: {
+    path: PATHS.clusterRecording,
+    role: 'viewer',
+    summary: 'Describe a recording',
     description:
-      'The snapshot that this node keeps of a member. Members request it of each other; not for other clients.',
+      'What this node has recorded of a member: how old its last sign of life is, and since when nothing is missing. Members request it of each other. Every route of a member below `/api/v1/cluster/nodes/{id}` is also there below `/api/v1/cluster/recordings/{id}`: it answers from what was recorded.',
     parameters: documentParameters([MEMBER_ID_ROW]),
     response: { contentType: JSON_TYPE },
     errors: ['MEMBER_NOT_FOUND', 'NOT_SUPPORTED'],
@@ -67,7 +67,7 @@ export const CLUSTER_ROUTES = {
     path: PATHS.clusterConfig,
     role: 'config',
     summary: 'Get configuration of all members',
-    description: 'The configuration of each member, or that of its snapshot. Secrets are masked.',
+    description: 'The configuration of each member, or the last known one. Secrets are masked.',
     parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
     errors: SELECTION_ERRORS,

@@ -90,7 +90,7 @@ export const PATHS = {
   logExplain: '/api/v1/log/explain',
   clusterNodes: '/api/v1/cluster/nodes',
   clusterForget: '/api/v1/cluster/nodes/{id}',
-  clusterSnapshot: '/api/v1/cluster/snapshots/{id}',
+  clusterRecording: '/api/v1/cluster/recordings/{id}',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',
   clusterConfigHistory: '/api/v1/cluster/config/history',
@@ -117,6 +117,9 @@ export const RECORDS_HEADER = 'porthole-records';
  * it, the node is of an earlier version, and sends one every 15 s unless it was configured otherwise.
  */
 export const HEARTBEAT_HEADER = 'porthole-heartbeat';
+
+/** Milliseconds between two batches of a follow at least. Nodes of earlier versions do not know it, and send each at once. */
+export const BATCH_HEADER = 'porthole-batch';
 
 /** A comment in the event stream of a follow that begins with this word has a `position` as JSON. Other clients ignore it. */
 export const POSITION_COMMENT = 'position ';

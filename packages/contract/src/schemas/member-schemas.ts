@@ -60,11 +60,15 @@ export const MEMBER_SCHEMAS = {
       detail: nullableText('What went wrong, with the error code.'),
       elapsedMs: integer('Milliseconds until it had responded or was given up.'),
       count: integer('What it returned: records, groups, files.'),
-      asOfMs: nullableInteger('Epoch milliseconds of the snapshot that is shown, if it is not current.'),
+      asOfMs: nullableInteger(
+        'Epoch milliseconds of its last sign of life, if what is shown is not current but was recorded before.',
+      ),
       state: memberState,
       sinceMs,
     },
     {
+      recordedBy: text('Id of the node that has recorded what is shown.'),
+      missingMs: integer('Milliseconds before it was lost of which nothing was recorded, at most.'),
       isPartial: mark('What it returned is not all that was requested: `detail` says why.'),
       ...coverage,
       archive: ref('MemberArchive'),

@@ -165,7 +165,7 @@ export const FOLLOW_EVENTS = [
     },
     {
       isTimeout: bool('Whether nothing came for too long, not even a heartbeat.'),
-      isStopping: bool('Whether the member said that it stops.'),
+      isStopping: bool('Whether the member said that it stops, after all it had.'),
     },
   ),
   exactObject<FollowEvent<'skipped'>>(

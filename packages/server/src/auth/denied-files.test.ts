@@ -117,7 +117,7 @@ describe('a denied log', () => {
     }
   });
 
-  it('is not in the snapshot of a member that died', async () => {
+  it('is not in what was recorded of a member that died', async () => {
     const ports = await freePorts(2);
     const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
     const [first, second] = await Promise.all(
@@ -128,7 +128,7 @@ describe('a denied log', () => {
         }),
       ),
     );
-    await eventually(() => expect(readdirSync(join(first?.dir ?? '', 'last-words'))).toHaveLength(1));
+    await eventually(() => expect(readdirSync(join(first?.dir ?? '', 'recorded', 'n2', 'log'))).toHaveLength(1));
     await second?.running.stop();
     const { body } = await sendRequest(first?.port ?? 0, '/api/v1/cluster/log/search?limit=100');
     expect(body.toString()).toMatch(/"node":"n2".*shown/);

@@ -43,7 +43,7 @@ export async function addLogs(context: BundleContext): Promise<void> {
     planned.map(({ fitted }) => fitted),
   );
   await addParts(context, planned, room);
-  await addSnapshotLogs(context, absent);
+  await addRecordedLogs(context, absent);
 }
 
 async function planParts(
@@ -60,13 +60,13 @@ async function planParts(
       writer.addMissing(safePath(['logs', node, ...(file === undefined ? [] : [file])]), reason, node),
   };
   const { files, members } = await cluster.logFiles(selection, { signal });
-  for (const { id, outcome, detail, asOfMs } of members)
+  for (const { id, outcome, detail, recordedBy } of members)
     if (outcome !== 'ok' && outcome !== 'left') {
       const reason = detail === null ? outcome : `${outcome}: ${detail}`;
-      const kept = asOfMs === null ? '' : `; what its snapshot of ${new Date(asOfMs).toISOString()} has is included`;
+      const kept = recordedBy === undefined ? '' : '; that is included';
       planning.reportMissing({ node: id }, `${reason}${kept}`);
     }
-  // A member that does not respond is known by its list of files and the records of its snapshot, not by their text.
+  // Of a member that does not respond, the records that were recorded are included, not all of its files.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
   const planned = await fitParts(await planLogs(readable, planning), room, planning);
@@ -207,15 +207,11 @@ export async function* mergedLog(
 
 function memberProblems(end: ClusterEnd | undefined): string[] {
   const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok' && outcome !== 'left');
-  return failed.map(({ id, outcome, detail, asOfMs }) => {
-    const snapshot =
-      asOfMs === null ? '' : `; its records are those of its snapshot of ${new Date(asOfMs).toISOString()}`;
-    return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${snapshot}`;
-  });
+  return failed.map(({ id, outcome, detail }) => `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}`);
 }
 
-/** The records that are kept of members that do not respond, file by file: what is in the merged log has its own place, too. */
-async function addSnapshotLogs(context: BundleContext, absent: readonly MemberReport[]): Promise<void> {
+/** What was recorded of members that do not respond, file by file: what is in the merged log has its own place, too. */
+async function addRecordedLogs(context: BundleContext, absent: readonly MemberReport[]): Promise<void> {
   const { writer, signal } = context;
   for (const { id } of absent) {
     try {
@@ -230,16 +226,15 @@ async function addSnapshotLogs(context: BundleContext, absent: readonly MemberRe
 async function addMember(context: BundleContext, id: string): Promise<void> {
   const { writer, names } = context;
   const { linesByFile, report } = await readRecords(context, id);
-  const asOf = typeof report?.asOfMs === 'number' ? new Date(report.asOfMs).toISOString() : 'an unknown time';
   const why = report?.detail ?? report?.outcome ?? 'it did not respond';
   for (const [file, lines] of linesByFile) {
     const name = names.take(['logs', id, isPackedName(file) ? plainName(file) : file]);
-    const problems = [`only the records of its snapshot as of ${asOf}: ${why}`];
+    const problems = [`only what was recorded: ${why}`];
     await writer.add(name, chunked(lines), { node: id, file, isCut: true, problems });
   }
 }
 
-/** A snapshot is bounded, so its records are held at once. */
+/** A recording is bounded, so its records are held at once. */
 async function readRecords(
   { cluster, request, sources, signal }: BundleContext,
   id: string,

@@ -207,7 +207,7 @@ async function addConfigs({ writer, names, configs, cluster, signal }: BundleCon
       if (!hasLeft) writer.addMissing(tomlName ?? '', reason, node);
     } else {
       const asOf = report.asOfMs === null ? '' : new Date(report.asOfMs).toISOString();
-      const problems = asOf === '' || hasLeft ? [] : [`snapshot as of ${asOf}: ${reason}`];
+      const problems = asOf === '' || hasLeft ? [] : [`as of ${asOf}: ${reason}`];
       await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
     }
     if (hasLeft) continue;

@@ -11,7 +11,10 @@ import { countConnections, startTestNode } from '../testing/test-node.ts';
 
 const NODE = { hostIp: '', hostName: 'm', grpcPort: 0, httpPort: 1, version: '0.1.0', onlineTime: 1 };
 const OWN = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: of the node itself\n';
-const FOUND = { type: 'record', file: 'a.log', offset: 0, bytes: 9, cursor: 'c', message: 'of the member', timeMs: 1 };
+const FOUND = {
+  ...{ type: 'record', file: 'a.log', offset: 0, bytes: 60, cursor: '0123456789abcdef.sg.0.0.0.YS5sb2c' },
+  ...{ message: 'of the member', raw: '2026-11-15 04:00:00.000\tINFO\ta.go:1\t[A]: of the member', timeMs: 1 },
+};
 const END = {
   ...{ type: 'end', reason: 'exhausted', records: 1, scannedBytes: 1, skippedBytes: 0, scannedFiles: 1 },
   ...{ coveredFromMs: null, coveredToMs: null, problems: [], cursor: null, elapsedMs: 0 },
@@ -31,7 +34,7 @@ const RESPONSES: Readonly<Record<string, readonly [type: string, body: () => str
   '/api/v1/log/files': ['application/json', () => JSON.stringify([FILE])],
   '/api/v1/log/view': ['text/plain', () => 'text\n'],
   '/api/v1/log/search': ['application/x-ndjson', () => `${JSON.stringify(FOUND)}\n${JSON.stringify(END)}\n`],
-  '/api/v1/log/follow': ['text/event-stream', () => 'retry: 1000\n\n'],
+  '/api/v1/log/follow': ['text/event-stream', () => `retry: 1000\n\nevent: record\ndata: ${JSON.stringify(FOUND)}\n\n`],
 };
 
 /** A member whose responses stop at a point, until it goes on. It closes no connection by itself. */
@@ -67,22 +70,22 @@ async function startMember() {
   return { ...server, state, goOn };
 }
 
-/** A node with one member, which it knows well: it has a snapshot of it. */
-async function startPair({ snapshots = true } = {}) {
+/** A node with one member, which it knows well: it records it. */
+async function startPair({ isRecorded = true } = {}) {
   const member = await startMember();
-  const refreshMs = snapshots ? 200 : 86_400_000;
+  const refreshMs = isRecorded ? 200 : 86_400_000;
   const { port, running, dir } = await startTestNode({
     files: { 'a.log': OWN },
     settings: {
       cluster: {
-        ...{ nodeId: 'self', members: [`m=${member.url}`], refreshMs, lastWordsMaxBytes: snapshots ? 10 ** 6 : 0 },
+        ...{ nodeId: 'self', members: [`m=${member.url}`], refreshMs, recorders: isRecorded ? 1 : 0 },
         ...{ firstBatchTimeoutMs: 500, memberTimeoutMs: 1000 },
       },
     },
   });
   const client = createClient({ url: running.url, retries: 0 });
   await eventually(async () => expect((await search(port)).report).toMatchObject({ outcome: 'ok', count: 1 }));
-  if (snapshots) await eventually(() => expect(readdirSync(join(dir, 'last-words'))).toHaveLength(1));
+  if (isRecorded) await eventually(() => expect(readdirSync(join(dir, 'recorded', 'm', 'log'))).toHaveLength(1));
   return { member, port, client };
 }
 
@@ -120,7 +123,7 @@ it.each(['nothing', 'head'] as const)(
   async (mode) => {
     const { member, port } = await startPair();
     member.state.mode = mode;
-    // Its snapshot is searched instead.
+    // What was recorded is searched instead.
     await eventually(async () => {
       const { messages, report } = await search(port);
       expect(messages).toEqual(['of the member', 'of the node itself']);
@@ -138,7 +141,7 @@ it.each(['nothing', 'head'] as const)(
 );
 
 it('of a member that sends its head the other records are emitted, and it is not taken for an answer', async () => {
-  const { member, port } = await startPair({ snapshots: false });
+  const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
   const { messages, report } = await search(port, '&limit=1');
   expect(messages).toEqual(['of the node itself']);
@@ -146,7 +149,7 @@ it('of a member that sends its head the other records are emitted, and it is not
 });
 
 it('a view of a member that sends its head is refused with the reason', async () => {
-  const { member, port } = await startPair({ snapshots: false });
+  const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
   const { status, body } = await sendRequest(port, '/api/v1/cluster/nodes/m/log/view?file=a.log&size=10');
   expect([status, JSON.parse(body.toString()).code]).toEqual([504, 'DEADLINE_EXCEEDED']);
@@ -155,7 +158,7 @@ it('a view of a member that sends its head is refused with the reason', async ()
 it.each(['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'log/files', 'config/diff'])(
   'a member that sends its head and stops is not ok in %s',
   async (path) => {
-    const { member, port } = await startPair({ snapshots: false });
+    const { member, port } = await startPair({ isRecorded: false });
     member.state.mode = 'head';
     const { members } = await requestJson<{ members: MemberReport[] }>(port, `/api/v1/cluster/${path}`);
     expect(members.find(({ id }) => id === 'm')).toMatchObject({ outcome: 'timeout', count: 0 });
@@ -163,7 +166,7 @@ it.each(['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'log/f
 );
 
 it('nor in the records around a time', async () => {
-  const { member, port } = await startPair({ snapshots: false });
+  const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
   const { body } = await sendRequest(port, '/api/v1/cluster/log/moment?time=2026-11-15T05:00:00Z');
   const { members } = JSON.parse(body.toString().trim().split('\n').at(-1) ?? '') as ClusterEnd;
@@ -171,7 +174,7 @@ it('nor in the records around a time', async () => {
 });
 
 it('what a search learns of a silent member, counts and lists know at once', async () => {
-  const { member, port } = await startPair({ snapshots: false });
+  const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
   await eventually(async () => expect((await search(port)).report?.detail).toMatch(IS_SILENT));
   for (const path of ['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'config/diff', 'log/files']) {
@@ -183,7 +186,7 @@ it('what a search learns of a silent member, counts and lists know at once', asy
 });
 
 it('a follow reports a member that sends not even a heartbeat, and reports it again when it sends something', async () => {
-  const { member, port, client } = await startPair({ snapshots: false });
+  const { member, port, client } = await startPair({ isRecorded: false });
   const { follows } = member.state;
   const { reports } = await followMember(client);
   const outcomes = () => reports.map(({ outcome }) => outcome);
@@ -204,7 +207,7 @@ it('a follow reports a member that sends not even a heartbeat, and reports it ag
 });
 
 it('a member of an earlier version, which promises no heartbeat, is not taken for silent', async () => {
-  const { member, client } = await startPair({ snapshots: false });
+  const { member, client } = await startPair({ isRecorded: false });
   member.state.beats = false;
   const { reports } = await followMember(client);
   await eventually(() => expect(member.state.follows).toHaveLength(1));

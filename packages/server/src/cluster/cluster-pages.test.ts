@@ -72,7 +72,7 @@ async function startCluster(count: number, logs: number) {
   const { url } = await startMembers(logs);
   const members = Array.from({ length: count }, (_, at) => `m${at + 1}=${url}/m${at + 1}`);
   const day = { refreshMs: 86_400_000, firstBatchTimeoutMs: 60_000, memberTimeoutMs: 60_000 };
-  return startTestNode({ settings: { cluster: { nodeId: 'asked', members, lastWordsMaxBytes: 0, ...day } } });
+  return startTestNode({ settings: { cluster: { nodeId: 'asked', members, recorders: 0, ...day } } });
 }
 
 async function page(port: number, query: string) {

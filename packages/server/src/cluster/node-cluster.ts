@@ -63,6 +63,7 @@ const NO_GAUGES: ClusterGauges = {
   isDuplicate: false,
   drift: null,
   silentMembers: 0,
+  recorded: [],
   keptCursors: { count: 0, bytes: 0 },
 };
 
@@ -167,8 +168,13 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.forget(id, options);
   }
 
-  async heldSnapshot(id: string) {
-    return (await this.#open()).local.heldSnapshot(id);
+  async recordingHead(id: string) {
+    return (await this.#open()).local.recordingHead(id);
+  }
+
+  recordedMember(id: string, options?: { onlyHere?: boolean }): NodeState {
+    if (this.#opened) return this.#opened.recordedMember(id, options);
+    throw new PortholeError('MEMBER_NOT_FOUND', `nothing was recorded of ${JSON.stringify(id)}`);
   }
 
   async nodes(options?: CallOptions) {
@@ -276,10 +282,12 @@ export class NodeCluster implements ClusterState {
         maxParallel: cluster.maxParallel,
       },
       refreshMs: cluster.refreshMs,
-      snapshots: {
-        dir: ownDirs(settings).snapshots,
-        maxBytes: cluster.lastWordsMaxBytes,
-        keepMs: cluster.lastWordsKeepMs,
+      recorder: {
+        dir: ownDirs(settings).recorded,
+        count: cluster.recorders,
+        maxBytes: cluster.recordBytes,
+        maxMs: cluster.recordMinutes * 60_000,
+        keepMs: cluster.recordKeepMs,
       },
       fingerprint: await files.fingerprint(),
       mask: (text) => maskToml(text, thread),
@@ -289,7 +297,7 @@ export class NodeCluster implements ClusterState {
       scrubbing,
       webhooks: settings.notify.webhook.map((text) => (JSON.parse(text) as Webhook).name),
       events: events && { past: events.past, write: (event) => events.write(event) },
-      report: (problem) => log.warn('snapshots', problem),
+      report: (problem) => log.warn('recorder', problem),
     });
   }
 
@@ -351,7 +359,7 @@ export async function createMembership(
   self: SelfMember,
   { settings, files, log }: Pick<NodeClusterDeps, 'settings' | 'files' | 'log'>,
 ): Promise<Membership> {
-  const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, lastWordsKeepMs } = settings.cluster;
+  const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, recordKeepMs } = settings.cluster;
   const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
   if (etcd.length === 0) return createStaticMembers({ self, members });
   const access = {
@@ -366,6 +374,6 @@ export async function createMembership(
     ...access,
     cluster: name,
     leaseSeconds: Math.ceil(leaseMs / 1000),
-    keepDeparturesSeconds: Math.ceil(lastWordsKeepMs / 1000),
+    keepDeparturesSeconds: Math.ceil(recordKeepMs / 1000),
   });
 }

@@ -9,7 +9,7 @@ import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '..
 
 const IDS = ['a', 'b', 'c'] as const;
 const START_MS = Date.parse('2026-11-10T00:00:00Z');
-/** More than a snapshot has. */
+/** More than a new recorder begins with. */
 const EACH = 1500;
 const LIMIT = 400;
 
@@ -51,7 +51,7 @@ async function startMember(id: string) {
   };
 }
 
-async function startCluster({ snapshots = true } = {}) {
+async function startCluster({ isRecorded = true } = {}) {
   const [b, c] = await Promise.all([startMember('b'), startMember('c')]);
   const { port, running } = await startTestNode({
     files: logsOf('a'),
@@ -59,13 +59,16 @@ async function startCluster({ snapshots = true } = {}) {
       node: { timeZone: 'UTC' },
       cluster: {
         ...{ nodeId: 'a', members: [`b=${b.url}`, `c=${c.url}`], refreshMs: 200 },
-        ...{ firstBatchTimeoutMs: 20_000, memberTimeoutMs: 40_000, ...(!snapshots && { lastWordsMaxBytes: 0 }) },
+        ...{ firstBatchTimeoutMs: 20_000, memberTimeoutMs: 40_000, recorders: isRecorded ? 2 : 0 },
       },
     },
   });
-  const kept = async () => JSON.parse((await sendRequest(port, '/api/v1/cluster/snapshots/b')).body.toString());
-  if (snapshots)
-    await eventually(async () => expect(JSON.parse((await kept()).text).records.length).toBeGreaterThan(900));
+  const recorded = async () =>
+    JSON.parse((await sendRequest(port, '/api/v1/cluster/recordings/b/log/histogram')).body.toString());
+  if (isRecorded)
+    await eventually(async () =>
+      expect((await recorded()).buckets.map(({ counts }: { counts: { INFO: number } }) => counts.INFO)).toEqual([1000]),
+    );
   return { b, port, url: running.url };
 }
 
@@ -104,16 +107,16 @@ describe('pages of a search through the death of a member', () => {
     ['newest', true],
     ['oldest', true],
     ['newest', false],
-  ] as const)('have every record once when it has come back, %s first (snapshots: %s)', async (order, snapshots) => {
-    const { b, port } = await startCluster({ snapshots });
+  ] as const)('have every record once when it has come back, %s first (recorded: %s)', async (order, isRecorded) => {
+    const { b, port } = await startCluster({ isRecorded });
     const { messages, reports } = await allPages(port, order, async (pages) => {
       if (pages === 1) await b.stop();
       if (pages === 3) await b.startAgain();
     });
     expect(sorted(messages)).toEqual(TRUTH);
     expect(reports.map(({ outcome }) => outcome).slice(0, 4)).toEqual(['ok', 'refused', 'refused', 'ok']);
-    const asOf = snapshots ? expect.any(Number) : null;
-    expect(reports[1]).toMatchObject({ asOfMs: asOf, ...(snapshots && { isPartial: true }) });
+    const asOf = isRecorded ? expect.any(Number) : null;
+    expect(reports[1]).toMatchObject({ asOfMs: asOf, ...(isRecorded && { isPartial: true, recordedBy: 'a' }) });
   });
 
   it.each(ORDERS)(
@@ -137,7 +140,7 @@ describe('pages of a search through the death of a member', () => {
     const others = TRUTH.filter((message) => !message.startsWith('b'));
     expect(sorted(messages.filter((message) => !message.startsWith('b')))).toEqual(others);
     expect(new Set(messages).size).toBe(messages.length);
-    // What it sent is there, and its snapshot.
+    // What it sent is there, and what was recorded.
     expect(ofB(messages).length).toBeGreaterThan(reports[0]?.count ?? 0);
     expect(ofB(messages).length).toBeLessThan(EACH);
     for (const report of reports.slice(1)) expect(report).toMatchObject({ outcome: 'refused', isPartial: true });

@@ -9,7 +9,7 @@ import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '..
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: ${text}\n`;
 
-it('of a member whose certificate is not accepted the snapshot is searched, and the report says what is wrong', async () => {
+it('of a member whose certificate is not accepted a recording is searched, and the report says what is wrong', async () => {
   const dir = tempDir();
   const authority = createAuthority(dir);
   mkdirSync(join(dir, 'logs'));
@@ -40,7 +40,9 @@ it('of a member whose certificate is not accepted the snapshot is searched, and 
   };
   const both = ['of a', 'of b'];
   await eventually(async () => expect(await search()).toMatchObject({ messages: both, report: { outcome: 'ok' } }));
-  await eventually(async () => expect((await sendRequest(port, '/api/v1/cluster/snapshots/b')).status).toBe(200));
+  await eventually(async () =>
+    expect((await sendRequest(port, '/api/v1/cluster/recordings/b/log/search')).body.toString()).toContain('of b'),
+  );
   await member.stop();
   const other = await start(issue(authority, dir, 'other', { names: 'DNS:other.example' }), httpPort);
   onTestFinished(() => other.stop());

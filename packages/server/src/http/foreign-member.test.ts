@@ -35,7 +35,7 @@ async function startWithLindb() {
   const [port = 0] = await freePorts(1);
   const configFile = join(tempDir(), 'service.toml');
   writeFileSync(configFile, `[db]\npassword = ${JSON.stringify(SECRETS[2])}\n`);
-  const lastWordsDir = tempDir();
+  const recordDir = tempDir();
   const node = await startTestNode({
     settings: {
       http: { port },
@@ -46,12 +46,12 @@ async function startWithLindb() {
         nodeId: 'n1',
         members: [`n1=http://127.0.0.1:${port}`, `lindb=${lindb.url}`],
         refreshMs: 200,
-        lastWordsDir,
+        recordDir,
       },
     },
     files: { 'a.log': `2026-11-15 10:00:00.000\tINFO\tx.go:1\tlogin ${SECRETS[2]}\n` },
   });
-  return { ...node, lindb, lastWordsDir };
+  return { ...node, lindb, recordDir };
 }
 
 it('a request for a member that comes while this node starts waits until the member can be asked', async () => {
@@ -69,7 +69,7 @@ it('a request for a member that comes while this node starts waits until the mem
   };
   const paths = ['log/list', 'log/view?file=lind.log', 'log/search', 'config'];
   const asking = Promise.all(paths.map(ask));
-  await startTestNode({ settings: { http: { port }, cluster: { nodeId: 'n1', members, lastWordsDir: tempDir() } } });
+  await startTestNode({ settings: { http: { port }, cluster: { nodeId: 'n1', members, recordDir: tempDir() } } });
   expect(await asking).toEqual(paths.map((path) => [path, 200]));
 });
 
@@ -119,8 +119,8 @@ function expectClean(text: string, where: string): void {
   }
 }
 
-it('secrets of a member that masks nothing itself are in no response of any route, nor in its snapshot', async () => {
-  const { port, lindb, lastWordsDir } = await startWithLindb();
+it('secrets of a member that masks nothing itself are in no response of any route, nor in what is recorded of it', async () => {
+  const { port, lindb, recordDir } = await startWithLindb();
   const masked: string[] = [];
   const requestAll = async () => {
     const routes = [
@@ -162,11 +162,12 @@ it('secrets of a member that masks nothing itself are in no response of any rout
   expect(found.body.toString()).not.toContain('"type":"record"');
 
   const kept = () =>
-    readdirSync(lastWordsDir)
-      .map((name) => readFileSync(join(lastWordsDir, name), 'latin1'))
+    readdirSync(recordDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
       .join('\n');
   await eventually(() => expect(kept()).toContain('login'));
-  expectClean(kept(), 'the snapshot on disk');
+  expectClean(kept(), 'the recording on disk');
   lindb.stop();
   masked.length = 0;
   await requestAll();

@@ -25,7 +25,7 @@ async function startCrowded() {
     utimesSync(path, OLD_MS / 1000 + at, OLD_MS / 1000 + at);
   }
   writeFileSync(join(logDir, 'zz-live.log'), '2026-10-15 05:00:00.000\tERROR\tlive.go:1\t[Z]: alive\n');
-  const cluster = { nodeId: 'n', lastWordsMaxBytes: 0, memberTimeoutMs: 600_000, firstBatchTimeoutMs: 600_000 };
+  const cluster = { nodeId: 'n', recorders: 0, memberTimeoutMs: 600_000, firstBatchTimeoutMs: 600_000 };
   // A busy machine must not make them late.
   const settings = testSettings(dir, { node: { timeZone: 'UTC' }, search: { budgetMs: 600_000 }, cluster });
   const running = await startWithSharedThreads({ settings });

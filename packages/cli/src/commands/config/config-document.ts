@@ -23,7 +23,7 @@ export interface ConfigDocument {
   name: string;
   text: string;
   settings: FlatSetting[];
-  /** Set when it comes from a snapshot: why the node did not respond, and as of when it is. */
+  /** Set when it is the last known one: why the node did not respond, and as of when it is. */
   staleness?: string;
 }
 
@@ -46,7 +46,7 @@ export async function readConfig(invocation: Invocation, where?: string): Promis
   return mask(where ?? 'the node', config);
 }
 
-/** For a member that is gone or does not respond, the configuration from its snapshot. */
+/** For a member that is gone or does not respond, its last known configuration. */
 async function readMember(invocation: Invocation, where: string): Promise<ConfigDocument> {
   const id = where.slice(0, -1);
   const node = await openNode(invocation);

@@ -34,10 +34,10 @@ async function describeLoss(cluster: ClusterState, id: string, signal: AbortSign
   const counts = histogram.buckets.flatMap((bucket) => Object.values(bucket.counts));
   const records = counts.reduce((sum, count) => sum + count, histogram.untimed);
   const files = listed.files.length;
-  if (typeof asOfMs !== 'number') return `${id} (${state ?? 'unknown'}): no snapshot of it was found`;
+  if (typeof asOfMs !== 'number') return `${id} (${state ?? 'unknown'}): nothing of it was found`;
   const asOf = new Date(asOfMs).toISOString();
   return (
-    `${id} (${state ?? 'gone'}): its snapshot of ${asOf} will be deleted on every node: ${count(records, 'record')}, ` +
+    `${id} (${state ?? 'gone'}): what was recorded of it until ${asOf} will be deleted on every node: ${count(records, 'record')}, ` +
     `the list of ${count(files, 'file')} and its configuration`
   );
 }

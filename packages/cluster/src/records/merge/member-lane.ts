@@ -11,10 +11,11 @@ import {
   type RecordBatch,
 } from '@porthole/records';
 import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import type { RecordedMember } from '../../recorder/recordings.ts';
 import { deadlineExceeded } from '../../requests/bounded-calls.ts';
 import { toOutcome } from '../../requests/member-failure.ts';
 import { isTime } from '../to-cluster-record.ts';
+import { GivenRanges } from './given-records.ts';
 import type { LaneItem } from './member-pages.ts';
 
 export interface LaneOptions {
@@ -27,17 +28,18 @@ export interface LaneOptions {
   firstBatchMs: number;
   /** Total wait time. */
   timeoutMs: number;
-  /** Report fields if its snapshot is searched instead. */
-  instead?: (() => SnapshotReport | undefined) | undefined;
+  /** Report fields if what was recorded of it is searched instead. */
+  instead?: (() => RecordedReport | undefined) | undefined;
   /** Why it is uncertain which of its records were asked for. */
   doubt?: string | undefined;
   /** What earlier pages have emitted, if it continues exactly there. */
   reached?: LaneReach | undefined;
 }
 
-/** Report fields of a member whose snapshot is searched. */
-export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
-  snapshot: MemberSnapshot;
+/** Report fields of a member of which a recording is searched. */
+export interface RecordedReport
+  extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs' | 'recordedBy' | 'missingMs' | 'isPartial'> {
+  recorded: RecordedMember;
 }
 
 /** Merged records of one member in a row, with times by the clock of this node. */
@@ -69,11 +71,12 @@ export type QueriedLane = Pick<
   | 'lastEnd'
   | 'problem'
   | 'delivered'
-  | 'snapshot'
+  | 'recorded'
   | 'reached'
   | 'disorderMs'
   | 'hasNext'
   | 'deliveredCursors'
+  | 'given'
   | 'ownCoverage'
   | 'undeliveredTimes'
   | 'report'
@@ -106,6 +109,8 @@ export class MemberLane extends MergeLane<RecordBatch> {
   reached: LaneReach | undefined;
   /** How far its records were out of order. */
   disorderMs = 0;
+  /** What was emitted of a recording of it. */
+  readonly given = new GivenRanges();
   readonly #options: LaneOptions;
   readonly #abortController = new AbortController();
   #onChange: (lane: MemberLane) => void = () => {};
@@ -139,9 +144,9 @@ export class MemberLane extends MergeLane<RecordBatch> {
     if (options.reached) this.key = options.reached.key;
   }
 
-  /** The snapshot that is searched instead. */
-  get snapshot(): MemberSnapshot | undefined {
-    return this.#options.instead?.()?.snapshot;
+  /** What is searched instead. */
+  get recorded(): RecordedMember | undefined {
+    return this.#options.instead?.()?.recorded;
   }
 
   /** Its end, or that of the pages that have come. */
@@ -172,7 +177,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
 
   report(): MemberReport {
     const elapsedMs = Math.round(this.#elapsedMs);
-    const { snapshot: _snapshot, ...instead } = this.#options.instead?.() ?? {};
+    const { recorded: _recorded, ...instead } = this.#options.instead?.() ?? {};
     return { id: this.id, asOfMs: null, ...this.#outcome(), ...instead, elapsedMs, count: this.delivered };
   }
 
@@ -197,8 +202,10 @@ export class MemberLane extends MergeLane<RecordBatch> {
     const { lane, batch, from, to } = super.take(most, other);
     const { times, originOf } = batch;
     let [key, atMs]: [number, number | undefined] = [firstKey, undefined];
+    const isRecorded = this.recorded !== undefined;
     for (let row = from; row < to; row++) {
       const timeMs = times[row] as number;
+      if (isRecorded) this.given.add(batch, row, timeMs + this.#options.clock.offsetMs);
       if (!Number.isNaN(timeMs)) {
         atMs = timeMs;
         key = Math.max(key, this.#keyOf(timeMs));

@@ -18,14 +18,13 @@ import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/cloc
 import { withDeadline } from '../../requests/bounded-calls.ts';
 import { withFloor } from '../../state/counts/counting.ts';
 import { chooseMembers } from '../../state/query-members.ts';
-import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
 import { joinEnds } from '../merge/member-pages.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-records.ts';
-import { openOrSnapshot } from './open-or-snapshot.ts';
+import { openOrRecorded } from './open-or-recorded.ts';
 import { laneReport, throwIfRejected } from './refusals.ts';
 
 /** How far to look back for a timestamp if the record has none. */
@@ -65,11 +64,11 @@ export async function* searchAround(
       limit,
       floors,
     };
-    const opened = openOrSnapshot(deps, chosen, {
+    const opened = openOrRecorded(deps, chosen, {
       budgetMs,
       search: (signal) => dropOutside(recordsAround(chosen.state, around, { signal, budgetMs, client }), clock, range),
-      searchSnapshot: (snapshot) =>
-        dropOutside(recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}), clock, range),
+      searchRecorded: ({ state }, signal) =>
+        dropOutside(recordsAround(state, around, { signal, budgetMs, client }), clock, range),
     });
     const doubt = describeUncertainty(clock, range);
     return new MemberLane({ index, id, clock, newestFirst: false, firstBatchMs, doubt, timeoutMs, ...opened });

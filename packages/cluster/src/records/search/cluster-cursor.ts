@@ -8,7 +8,7 @@ import {
   readTime,
   unpackCursor,
 } from '@porthole/logs';
-import type { GivenRange } from './given-records.ts';
+import type { GivenRange } from '../merge/given-records.ts';
 import type { Reach } from './reach.ts';
 
 /** Where to resume on a member. */
@@ -24,14 +24,12 @@ export type MemberPosition =
   /** By time, leaving out what was emitted: its cursor was lost. */
   | { reach: Reach; marginMs: number; startMs?: number };
 
-/** Where to resume on a member whose snapshot was searched in its place: the end of a snapshot is not that of the member. */
+/** Where to resume on a member of which a recording was searched: that has less than the member, at both of its ends. */
 export interface ReplacedPosition {
   /** After what it sent itself. */
   own: MemberPosition;
-  /** What its snapshot gave since then. */
+  /** What was emitted of the recording since then. */
   given: readonly GivenRange[];
-  /** How far its snapshot was emitted before that, where it is only known by time. */
-  reach?: Reach;
 }
 
 /** Where to resume a cluster search: a position per member. */
@@ -76,18 +74,16 @@ export function decodeClusterCursor(text: string, order: ClusterPosition['order'
 
 function writeAny(position: MemberPosition | ReplacedPosition): unknown {
   if (typeof position === 'string' || !('own' in position)) return writePosition(position);
-  const { own, given, reach } = position;
-  const ranges = given.map(({ file, head, from, to, lastMs }) => [file, head, from, to, lastMs]);
-  return [writePosition(own), ranges, reach ? writeReach(reach) : 0];
+  const ranges = position.given.map(({ file, head, from, to, lastMs }) => [file, head, from, to, lastMs]);
+  return [writePosition(position.own), ranges, 0];
 }
 
 /** Three values are those of a replaced member: no other position has as many. */
 function readAny(written: unknown): MemberPosition | ReplacedPosition {
   if (!Array.isArray(written) || written.length !== 3) return readPosition(written);
-  const [own, given, reach] = written;
-  const ranges = readList(given);
+  const ranges = readList(written[1]);
   if (ranges.length > MAX_GIVEN) throw invalidCursor();
-  return { own: readPosition(own), given: ranges.map(readRange), ...(reach !== 0 && { reach: readReach(reach) }) };
+  return { own: readPosition(written[0]), given: ranges.map(readRange) };
 }
 
 function readRange(written: unknown): GivenRange {

@@ -11,7 +11,7 @@ export interface ClusterDeps {
   peers: Peers;
   clocks: Clocks;
   membership: Pick<Membership, 'state' | 'onChange'>;
-  /** Snapshots replace members that do not respond, left or failed. */
+  /** What was recorded replaces members that do not respond, left or failed. */
   directory: KnownMembers;
   limits?: Partial<ClusterLimits>;
   cursors: CursorKeeper;
@@ -42,7 +42,7 @@ export function getClock(clocks: Clocks, id: string): SteppedClock {
   return { ...roundClock(clocks.of(id) ?? null), steps: clocks.steps?.(id) };
 }
 
-/** The clock of a chosen member; if unmeasured, the one in its snapshot. */
+/** The clock of a chosen member; if unmeasured, the last known one. */
 export function getChosenClock(
   { clocks, directory }: ClusterDeps,
   { member: { id }, departed }: ChosenMember,

@@ -160,17 +160,20 @@ function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): 
   return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
 }
 
-/** Whether an earlier page has records of the member itself, and this one only those of its snapshot. */
+/** Whether an earlier page has records of the member itself, and this one only what was recorded. */
 function hasLeftInBetween({ lane, began }: QueriedMember): boolean {
-  return lane.snapshot !== undefined && typeof began === 'object' && !('timeMs' in began);
+  return lane.recorded !== undefined && typeof began === 'object' && !('timeMs' in began);
 }
 
 type Position = MemberPosition | ReplacedPosition;
 
 async function resumePositions(deps: ClusterDeps, facts: SearchFacts): Promise<Position[]> {
   return inParallel(facts.queried, getLimits(deps).maxParallel, async (member) => {
-    const { lane, given, part } = member;
-    if (lane.snapshot) return part.after(lane.delivered);
+    const { lane, began, given } = member;
+    if (lane.recorded) {
+      const all = lane.given.joined(given);
+      return all.length === 0 ? began : { own: began, given: all };
+    }
     if (isLogMissing(lane.problem)) return 'done';
     const own = await ownPosition(deps, member, facts);
     return given.length === 0 || own === 'done' ? own : { own, given };
@@ -212,7 +215,7 @@ function endReason({ queried, request }: SearchFacts, positions: readonly Positi
 
 /**
  * Only if something remains on a member that sent something: paging until there is no cursor must terminate, even if a member
- * never responds. Such a member is retried as long as there are others, or something is left in its snapshot.
+ * never responds. Such a member is retried as long as there are others, or something is left of what was recorded.
  */
 function nextCursor(
   { clocks, cursors }: ClusterDeps,
@@ -235,7 +238,7 @@ function nextCursor(
 }
 
 /** Whether it sent something, and may send more. */
-function hasMore({ hasAnswered, problem, delivered, snapshot, hasNext, end }: QueriedMember['lane']): boolean {
+function hasMore({ hasAnswered, problem, delivered, recorded, hasNext, end }: QueriedMember['lane']): boolean {
   if (!hasAnswered || (problem !== undefined && delivered === 0)) return false;
-  return snapshot === undefined || hasNext || end?.cursor != null;
+  return recorded === undefined || hasNext || end?.cursor != null;
 }

@@ -151,11 +151,8 @@ function writeToken(
   { giver, id, ...members }: CursorClocks & Pick<Token, 'giver' | 'id'>,
 ): unknown[] {
   const { node = null, marginMs, startMs = null, behind } = reach;
-  const groups = behind.map(({ ids, replaced, ...own }) => [
-    writeReach(own),
-    [...ids].join(''),
-    replaced ? writeReach(replaced) : 0,
-  ]);
+  // Earlier versions have a third value.
+  const groups = behind.map(({ ids, ...own }) => [writeReach(own), [...ids].join(''), 0]);
   const clocks = [clockMark(members), largestUncertainty(members)];
   return [
     giver,
@@ -192,11 +189,10 @@ function readToken(written: readonly unknown[]): Token {
 }
 
 function readBehind(written: unknown): BehindMembers {
-  const [own, ids, replaced] = readList(written, 3);
+  const [own, ids] = readList(written, 3);
   const text = readText(ids, MAX_CURSOR_CHARACTERS);
   if (text.length % SHORT_ID !== 0) throw invalidCursor();
-  const group = { ...readReach(own), ids: new Set(text.match(/.{4}/gs)) };
-  return replaced === 0 ? group : { ...group, replaced: readReach(replaced) };
+  return { ...readReach(own), ids: new Set(text.match(/.{4}/gs)) };
 }
 
 /** Clocks that are right are not listed: a member that joins or leaves changes nothing. */

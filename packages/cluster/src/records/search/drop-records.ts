@@ -10,17 +10,17 @@ export interface DropOptions {
   query: SearchQuery;
   /** How far its records were emitted, by time. */
   reach: Reach | undefined;
+  /** Whether it was emitted from a recording. */
+  isGiven(batch: RecordBatch, index: number): boolean;
   /** The clock of the member. */
   clock: SteppedClock;
-  /** Whether its snapshot has emitted it. */
-  isGiven(batch: RecordBatch, index: number): boolean;
   /** Called for every record up to the reach. */
   onDrop(batch: RecordBatch, index: number): void;
 }
 
 /**
  * Searches a member and leaves out what earlier pages have emitted: the records up to the reach, in the order of the search,
- * and those of its snapshot. A record that is out of order belongs where its predecessor does, as in the merge.
+ * and those of a recording of it. A record that is out of order belongs where its predecessor does, as in the merge.
  */
 export async function* dropEmitted(
   search: (query: SearchQuery) => AsyncIterable<RecordBatch | SearchEnd>,

@@ -29,8 +29,6 @@ export interface ClusterReach extends Reach {
 export interface BehindMembers extends Reach {
   /** See `shortId`. */
   ids: ReadonlySet<string>;
-  /** How far their snapshots were emitted, which were searched in their place. */
-  replaced?: Reach;
 }
 
 /** Records of a log are out of order as threads write them; pages so far may not have shown it. */
@@ -51,11 +49,6 @@ export function reachOf({ timeMs, count, node, behind }: ClusterReach, id: strin
   if (found) return { timeMs: found.timeMs, count: found.count };
   if (node === undefined || id === node) return { timeMs, count };
   return { timeMs, count: id < node ? Infinity : 0 };
-}
-
-/** How far its snapshot was emitted, if it was searched in its place. */
-export function replacedReachOf({ behind }: ClusterReach, id: string): Reach | undefined {
-  return findBehind(behind, id)?.replaced;
 }
 
 function findBehind(behind: readonly BehindMembers[], id: string): BehindMembers | undefined {
@@ -87,8 +80,8 @@ export interface PageFacts {
 export function nextReach(before: ClusterReach, { lanes, absent, order }: PageFacts): ClusterReach {
   let { timeMs, count, node } = before;
   let key = toKey(timeMs, order);
-  for (const { id, reached, snapshot } of lanes) {
-    if (reached === undefined || reached.key < key || snapshot) continue;
+  for (const { id, reached } of lanes) {
+    if (reached === undefined || reached.key < key) continue;
     // An earlier page may have emitted records of this time, of members behind this one.
     if (reached.key === key && node !== undefined && id < node) continue;
     ({ key, count } = reached);
@@ -119,21 +112,19 @@ function behindMembers(
   { before, lanes, absent, order }: PageFacts & { before: ClusterReach },
 ): BehindMembers[] {
   const found = new Map<string, BehindMembers & { ids: Set<string> }>();
-  const note = (id: string, own: Reach, replaced?: Reach) => {
+  const note = (id: string, own: Reach) => {
     const usual = reachOf(reach, id);
-    if (own.timeMs === usual.timeMs && own.count === usual.count && !replaced) return;
-    const key = `${own.timeMs} ${own.count} ${replaced?.timeMs} ${replaced?.count}`;
-    const group = found.get(key) ?? { ...own, ids: new Set(), ...(replaced && { replaced }) };
+    if (own.timeMs === usual.timeMs && own.count === usual.count) return;
+    const key = `${own.timeMs} ${own.count}`;
+    const group = found.get(key) ?? { ...own, ids: new Set() };
     group.ids.add(shortId(id));
     found.set(key, group);
   };
-  for (const id of absent) note(id, reachOf(before, id), replacedReachOf(before, id));
+  for (const id of absent) note(id, reachOf(before, id));
   for (const lane of lanes) {
-    const { id, reached, snapshot } = lane;
-    const own = reached && !snapshot ? toReach(reached, order) : reachOf(before, id);
-    // What its snapshot emitted, it has not.
-    if (snapshot) note(id, own, reached ? toReach(reached, order) : replacedReachOf(before, id));
-    else if (!isExhausted(lane) && !(lane.hasNext && isUpTo(lane, reach, order))) note(id, own);
+    const { id, reached } = lane;
+    const own = reached ? toReach(reached, order) : reachOf(before, id);
+    if (!isExhausted(lane) && !(lane.hasNext && isUpTo(lane, reach, order))) note(id, own);
   }
   return [...found.values()];
 }
@@ -143,8 +134,9 @@ function isUpTo(lane: QueriedLane, { timeMs }: ClusterReach, order: Order): bool
   return !lane.undeliveredTimes().some((time) => toKey(time, order) < toKey(timeMs, order));
 }
 
-function isExhausted({ end, problem }: QueriedLane): boolean {
-  return end?.cursor === null && problem === undefined;
+/** The end of what was recorded of a member is not its own. */
+function isExhausted({ end, problem, recorded }: QueriedLane): boolean {
+  return end?.cursor === null && problem === undefined && recorded === undefined;
 }
 
 export function toReach({ key, count }: LaneReach, order: Order): Reach {
@@ -161,10 +153,7 @@ export function widenReach(reach: ClusterReach, { shiftMs, slackMs, order }: Rea
     timeMs: moved(timeMs),
     count: 0,
     marginMs,
-    behind: behind.map(({ ids, timeMs: ownMs, replaced }) => ({
-      ...{ ids, timeMs: moved(ownMs), count: 0 },
-      ...(replaced && { replaced: { timeMs: moved(replaced.timeMs), count: 0 } }),
-    })),
+    behind: behind.map(({ ids, timeMs: ownMs }) => ({ ids, timeMs: moved(ownMs), count: 0 })),
   };
 }
 

@@ -23,7 +23,7 @@ const LOG_MISSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['LOG_FILE_
  * page.
  */
 export function throwIfRejected(
-  lanes: readonly (Pick<QueriedLane, 'hasAnswered' | 'problem'> & Partial<Pick<QueriedLane, 'snapshot'>>)[],
+  lanes: readonly (Pick<QueriedLane, 'hasAnswered' | 'problem'> & Partial<Pick<QueriedLane, 'recorded'>>)[],
   { isFirst }: { isFirst: boolean },
 ): void {
   if (lanes.some(({ hasAnswered }) => hasAnswered)) return;
@@ -43,24 +43,24 @@ export function isLogMissing(problem: unknown): boolean {
   return LOG_MISSING_CODES.has(codeOf(problem));
 }
 
-/** The same of the member itself: that its snapshot has no such log says nothing. */
-function hasNoSuchLog({ problem, snapshot }: Partial<Pick<QueriedLane, 'problem' | 'snapshot'>>): boolean {
-  return isLogMissing(problem) && snapshot === undefined;
+/** The same of the member itself: that no such log was recorded says nothing. */
+function hasNoSuchLog({ problem, recorded }: Partial<Pick<QueriedLane, 'problem' | 'recorded'>>): boolean {
+  return isLogMissing(problem) && recorded === undefined;
 }
 
 /** A member without such a log responded successfully. */
 export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
   const report = partialReport(lane);
   // One that was late has accepted the request: it may be scanning.
-  const isScanning = lane.hasAnswered && lane.problem === undefined && lane.snapshot === undefined;
+  const isScanning = lane.hasAnswered && lane.problem === undefined && lane.recorded === undefined;
   return { ...report, ...directory.standingOf(report.id, isScanning ? 'ok' : report.outcome) };
 }
 
 function partialReport(lane: QueriedLane): MemberReport {
   const report = lane.report();
   if (hasNoSuchLog(lane)) return { ...report, outcome: 'ok', detail: 'no such log' };
-  // It has more than its snapshot. One that left has said goodbye, and is not missed.
-  if (lane.snapshot && report.outcome !== 'left') return { ...report, isPartial: true };
+  // It has more than was recorded. One that left has said goodbye, and is not missed.
+  if (lane.recorded && report.outcome !== 'left') return { ...report, isPartial: true };
   const unread = report.outcome === 'ok' && report.detail === null && lane.lastEnd ? unreadPart(lane.lastEnd) : null;
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

@@ -3,9 +3,9 @@ import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import { joinCursors, splitCursors } from '@porthole/records';
 import type { Peer } from '../../fan-out/peers.ts';
+import type { GivenRange } from '../merge/given-records.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
-import type { GivenRange, SnapshotPart } from './given-records.ts';
 
 /** The query of a member and its start position. */
 export interface QueriedMember {
@@ -13,9 +13,8 @@ export interface QueriedMember {
   peer: Peer;
   query: SearchQuery;
   began: MemberPosition;
-  /** What its snapshot has emitted since then, and what else is in it. */
+  /** What was emitted of a recording since then. */
   given: readonly GivenRange[];
-  part: SnapshotPart;
 }
 
 /**

@@ -1,20 +1,18 @@
-import { type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
+import { codeOf, type MemberReport, type MemberSelection, type NodeState, PortholeError } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
-import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { type ChosenMember, departedReport } from '../../state/query-members.ts';
-import { deliveredBefore, searchSnapshot } from '../../state/snapshots/search-snapshot.ts';
+import { isGivenAt } from '../merge/given-records.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import type { FoundPosition, Progress } from './cursor-keeper.ts';
 import { dropEmitted, dropOutside } from './drop-records.ts';
-import { isGivenAt, SnapshotPart } from './given-records.ts';
 import { toMemberSearch } from './member-query.ts';
-import { openOrSnapshot } from './open-or-snapshot.ts';
-import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
+import { openOrRecorded } from './open-or-recorded.ts';
+import { type ClusterReach, initialReach, reachOf, toKey } from './reach.ts';
 import type { QueriedMember } from './resume-position.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. */
@@ -66,17 +64,13 @@ function foundStart(
   return { ...start, reach, isByReach: true, ...(reach.node !== undefined && { lastNode: reach.node }) };
 }
 
-/** Where to start on a member, and in its snapshot. */
+/** Where to start on a member. */
 function startOf({ members, others, reach, isByReach }: StartPosition, id: string): ReplacedPosition {
-  if (!isByReach) {
-    const position = members.get(id) ?? others;
-    return typeof position === 'object' && 'own' in position ? position : { own: position, given: [] };
-  }
-  const replaced = replacedReachOf(reach, id);
-  return { own: ownStart(reach, id), given: [], ...(replaced && { reach: replaced }) };
+  const position = isByReach ? startByReach(reach, id) : (members.get(id) ?? others);
+  return typeof position === 'object' && 'own' in position ? position : { own: position, given: [] };
 }
 
-function ownStart(reach: ClusterReach, id: string): MemberPosition {
+function startByReach(reach: ClusterReach, id: string): MemberPosition {
   const { marginMs, startMs } = reach;
   const own = reachOf(reach, id);
   if (own.timeMs === null && own.count === 0) return startMs === undefined ? 'beginning' : { timeMs: startMs };
@@ -116,17 +110,16 @@ export function membersToQuery(
   const reports: MemberReport[] = [];
   for (const member of chosen) {
     const { id } = member.member;
-    const start = startOf(began, id);
-    const { own: position, given } = start;
+    const { own: position, given } = startOf(began, id);
     if (position === 'done') {
       reports.push(member.departed ? departedReport(member.departed, 0) : unqueriedReport(deps, id, 'ok'));
       continue;
     }
     const clock = getChosenClock(deps, member);
     const query = toMemberSearch(request, { id, clock }, position);
-    const part = new SnapshotPart(start, { order: request.order, clock });
     const onDrop = (batch: RecordBatch, index: number) => lane.skip(batch, index);
-    const place = { query, clock, others: began.others, request, place: position, given, part, onDrop, ...options };
+    const byReach = startByReach(began.reach, id);
+    const place = { clock, byReach, request, place: position, given, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
     const lane: MemberLane = new MemberLane({
@@ -141,7 +134,7 @@ export function membersToQuery(
       ...openMember(deps, member, place),
     });
     lanes.push(lane);
-    queried.push({ lane, peer: member, query, began: position, given, part });
+    queried.push({ lane, peer: member, query, began: position, given });
   }
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
@@ -151,14 +144,11 @@ export function membersToQuery(
 
 interface OpenOptions {
   request: ClusterSearch;
-  query: SearchQuery;
   clock: SteppedClock;
-  /** The resume position, and the time to use if its snapshot does not have it. */
+  /** The resume position, and the one to use if what was recorded does not have it. */
   place: MemberPosition;
-  others: MemberPosition;
-  /** What its snapshot has emitted, and what else is in it. */
+  byReach: MemberPosition;
   given: QueriedMember['given'];
-  part: SnapshotPart;
   /** Called for records that an earlier page has emitted. */
   onDrop(batch: RecordBatch, index: number): void;
   budgetMs: number;
@@ -169,62 +159,46 @@ interface OpenOptions {
   pageRecords: number | undefined;
 }
 
-/** Searches a member, or its snapshot if it has departed or does not respond. */
+/** Searches a member, or what was recorded of it if it has departed or does not respond. */
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  {
-    request,
-    query,
-    clock,
-    place: position,
-    others,
-    given,
-    part,
-    onDrop,
-    budgetMs,
-    client,
-    onlyRaw,
-    pageRecords,
-  }: OpenOptions,
+  { request, clock, place, byReach, given, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
-  const within = <T extends { type: string }>(items: AsyncIterable<RecordBatch | T>) =>
-    dropOutside(items, clock, askedRange(request, position));
-  return openOrSnapshot(deps, chosen, {
+  const { id } = chosen.member;
+  const open = (state: NodeState, position: MemberPosition, { signal, isPaged }: OpenHow) => {
+    const search = (asked: SearchQuery, limits = { budgetMs }) =>
+      state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
+    const query = toMemberSearch(request, { id, clock }, position);
+    const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
+    const isGiven = (batch: RecordBatch, index: number) => isGivenAt(batch, index, given);
+    const isDropping = reach !== undefined || given.length > 0;
+    const found: AsyncIterable<RecordBatch | SearchEnd | PageEnd> = isDropping
+      ? dropEmitted(search, { query, reach, clock, isGiven, onDrop })
+      : isPaged && pageRecords !== undefined
+        ? searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal })
+        : search(query);
+    return dropOutside(found, clock, askedRange(request, position));
+  };
+  return openOrRecorded(deps, chosen, {
     budgetMs,
-    search: (signal) => {
-      const search = (asked: SearchQuery, limits = { budgetMs }) =>
-        chosen.state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
-      if (reach !== undefined || given.length > 0)
-        return within(
-          dropEmitted(search, {
-            query,
-            reach,
-            clock,
-            isGiven: (batch, index) => isGivenAt(batch, index, given),
-            onDrop,
-          }),
-        );
-      return within<SearchEnd | PageEnd>(
-        pageRecords === undefined
-          ? search(query)
-          : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal }),
-      );
-    },
-    searchSnapshot: (snapshot) => {
-      const from = positionInSnapshot(snapshot, { request, place: position, others });
-      const asked = toMemberSearch(request, { id: chosen.member.id, clock }, from);
-      const { start, ...whole } = asked;
-      const startMs = start && 'timeMs' in start ? start.timeMs : undefined;
-      return within(
-        searchSnapshot(snapshot, startMs === undefined ? asked : whole, {
-          matchRegex: deps.peers.matchRegex,
-          select: (matching) => part.select(matching, startMs),
-        }),
-      );
+    search: (signal) => open(chosen.state, place, { signal, isPaged: true }),
+    async *searchRecorded({ state }, signal) {
+      try {
+        yield* open(state, place, { signal, isPaged: false });
+      } catch (error) {
+        // What was recorded begins later, or ends earlier. It is looked for before the first record.
+        if (codeOf(error) !== 'CURSOR_GONE') throw error;
+        yield* open(state, byReach, { signal, isPaged: false });
+      }
     },
   });
+}
+
+interface OpenHow {
+  signal: AbortSignal;
+  /** Whether its records are requested in several pages. */
+  isPaged: boolean;
 }
 
 /** What of a member was asked for, by the clock of this node. */
@@ -239,17 +213,8 @@ function doubtOf(clock: SteppedClock, request: ClusterSearch, position: MemberPo
   return describeUncertainty(clock, askedRange(request, position));
 }
 
-/** After the last record of the snapshot or the member itself; by time if the snapshot does not have it. */
-function positionInSnapshot(
-  snapshot: MemberSnapshot,
-  { request, place: position, others }: Pick<OpenOptions, 'request' | 'place' | 'others'>,
-): MemberPosition {
-  if (typeof position === 'string' || !('cursor' in position)) return position;
-  return deliveredBefore(snapshot, position.cursor, request.order) === undefined ? others : position;
-}
-
 function unqueriedReport({ directory }: ClusterDeps, id: string, outcome: 'ok' | 'gone'): MemberReport {
-  const detail = outcome === 'gone' ? 'left the cluster during the search and has no snapshot' : null;
+  const detail = outcome === 'gone' ? 'left the cluster during the search, and nothing of it was recorded' : null;
   const standing = outcome === 'gone' ? ({ state: 'failed', sinceMs: null } as const) : directory.standingOf(id, 'ok');
   return { id, outcome, detail, elapsedMs: 0, count: 0, asOfMs: null, ...standing };
 }

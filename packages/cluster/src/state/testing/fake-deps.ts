@@ -1,10 +1,11 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
-import { isSelected } from '@porthole/contract';
+import { isSelected, PortholeError } from '@porthole/contract';
 import { createPeers, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
-import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import type { MemberProfile } from '../../membership/profiles/member-profile.ts';
+import type { RecordedMember } from '../../recorder/recordings.ts';
 import { fakeMasking } from '../../testing/fake-masking.ts';
 import type { StateDeps } from '../query-members.ts';
-import { NODE } from './fake-node.ts';
+import { fakeNode, NODE } from './fake-node.ts';
 
 export const NOW_MS = 1_800_000_000_000;
 
@@ -12,17 +13,29 @@ export function member(id: string, given: Partial<Member> = {}): Member {
   return { id, role: 'node', labels: {}, node: NODE, url: `http://${id}.invalid`, isSelf: false, ...given };
 }
 
-export function snapshot(id: string, given: Partial<MemberSnapshot> = {}): MemberSnapshot {
-  const nothing = { clock: null, config: null, records: [], files: null, departed: null };
+export function profile(id: string, given: Partial<MemberProfile> = {}): MemberProfile {
+  const nothing = { clock: null, config: null, files: null, departed: null };
   return { member: member(id), asOfMs: NOW_MS - 60_000, ...nothing, ...given };
+}
+
+/** A member of which another node has recorded what it knows. */
+function recordedOf(known: MemberProfile): RecordedMember {
+  const { member: of, config, files, clock, asOfMs, departed } = known;
+  const refuse = () => Promise.reject(new PortholeError('UNREACHABLE', 'not recorded'));
+  const state = fakeNode({
+    config: async () => config ?? refuse(),
+    logFiles: async () => files ?? refuse(),
+  });
+  const label = 'recorded by other, until 07:59:00.000 (0.5 s before it was lost)';
+  return { member: of, departed, clock, asOfMs, missingMs: 500, recordedBy: 'other', label, lastRecordMs: null, state };
 }
 
 export interface FakeCluster {
   states: Readonly<Record<string, NodeState>>;
   roles?: Readonly<Record<string, string>>;
   clocks?: Readonly<Record<string, MemberClock>>;
-  /** Snapshots of current and former members. */
-  snapshots?: readonly MemberSnapshot[];
+  /** What is kept of current and former members. */
+  profiles?: readonly MemberProfile[];
   timeoutMs?: number;
 }
 
@@ -62,7 +75,7 @@ export function fakeDeps({
   states,
   roles,
   clocks = {},
-  snapshots: known = [],
+  profiles: known = [],
   timeoutMs = 5000,
 }: FakeCluster): StateDeps {
   return {
@@ -74,7 +87,8 @@ export function fakeDeps({
       departed: () =>
         known
           .filter((each) => !Object.hasOwn(states, each.member.id))
-          .map((each) => ({ ...each, departed: each.departed ?? { state: 'failed', sinceMs: each.asOfMs } })),
+          .map((each) => recordedOf({ ...each, departed: each.departed ?? { state: 'failed', sinceMs: each.asOfMs } })),
+      find: async (id) => known.filter((each) => each.member.id === id).map(recordedOf)[0],
       standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
     },
     mask,

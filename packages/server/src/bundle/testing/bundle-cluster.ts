@@ -34,7 +34,8 @@ export async function startBundleCluster({ nodes, others = [] }: BundleClusterOp
           ...settings,
           http: { port: ports[index] ?? 0, ...settings.http },
           node: { timeZone: 'UTC', ...settings.node },
-          cluster: { name: 'test', nodeId: `n${index + 1}`, members, ...settings.cluster },
+          // What they record of each other would count as streams and searches.
+          cluster: { name: 'test', recorders: 0, nodeId: `n${index + 1}`, members, ...settings.cluster },
         },
       }),
     ),

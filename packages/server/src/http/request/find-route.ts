@@ -12,12 +12,12 @@ import {
 } from '@porthole/contract';
 
 /**
- * The route of a path: one of this node or of a member, whose id is given as written in the path. `rest` is the variable
- * end of the path.
+ * The route of a path: one of this node or of a member, whose id is given as written in the path; `isRecorded`: by what was
+ * recorded of it. `rest` is the variable end of the path.
  */
 export type RouteTarget =
   | { route: RouteId; member: undefined; rest: string }
-  | { route: MemberRouteId; member: string; rest: string };
+  | { route: MemberRouteId; member: string; rest: string; isRecorded: boolean };
 
 const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
   const { path, aliases = [] } = getRoute(route);
@@ -43,10 +43,15 @@ const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((route) => {
   return { route, begin, isOpen: open.length > 0 };
 });
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
+const RECORDINGS_BEGIN = PATHS.clusterRecording.slice(0, -'{id}'.length);
 
 /** Paths are compared literally; exact matches take precedence over routes with a variable end. */
 export function findRoute(path: string): RouteTarget | undefined {
-  return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : findOpenRoute(path));
+  const own = OWN_ROUTES.get(path);
+  if (own) return own;
+  if (path.startsWith(MEMBERS_BEGIN)) return findMemberRoute(path, MEMBERS_BEGIN, 'clusterForget');
+  if (path.startsWith(RECORDINGS_BEGIN)) return findMemberRoute(path, RECORDINGS_BEGIN, 'clusterRecording');
+  return findOpenRoute(path);
 }
 
 /** The name of the route in metrics and logs. */
@@ -64,16 +69,17 @@ function findOpenRoute(path: string): RouteTarget | undefined {
   return found && { route: found.route, member: undefined, rest: path.slice(found.begin.length) };
 }
 
-function findMemberRoute(path: string): RouteTarget | undefined {
-  const idEnd = path.indexOf('/', MEMBERS_BEGIN.length);
-  if (path.length === MEMBERS_BEGIN.length) return undefined;
-  if (idEnd < 0) return { route: 'clusterForget', member: undefined, rest: path.slice(MEMBERS_BEGIN.length) };
+function findMemberRoute(path: string, start: string, whole: RouteId): RouteTarget | undefined {
+  const idEnd = path.indexOf('/', start.length);
+  if (path.length === start.length) return undefined;
+  if (idEnd < 0) return { route: whole, member: undefined, rest: path.slice(start.length) };
   const operation = path.slice(idEnd);
   const found = MEMBER_ROUTES.find(({ begin, isOpen }) =>
     isOpen ? operation.startsWith(begin) && operation.length > begin.length : operation === begin,
   );
-  const member = path.slice(MEMBERS_BEGIN.length, idEnd);
-  return found && { route: found.route, member, rest: operation.slice(found.begin.length) };
+  const isRecorded = start === RECORDINGS_BEGIN;
+  const member = path.slice(start.length, idEnd);
+  return found && { route: found.route, member, rest: operation.slice(found.begin.length), isRecorded };
 }
 
 interface RequestTarget {

@@ -105,6 +105,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   identity: Identity | undefined = undefined;
   rate: RateState | undefined = undefined;
   member: string | undefined = undefined;
+  isRecorded = false;
   rest = '';
   body = '';
   readonly #handling: RequestHandlerDeps;
@@ -232,6 +233,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     this.#outcome.operation = routeOperation(target);
     this.method = method === 'POST' ? 'GET' : method;
     this.member = target.member;
+    this.isRecorded = target.member !== undefined && target.isRecorded;
     this.rest = target.rest;
     if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
     const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];

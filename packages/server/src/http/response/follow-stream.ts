@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  BATCH_HEADER,
   type ClusterFollowItem,
   exactJson,
   HEARTBEAT_HEADER,
@@ -8,6 +10,7 @@ import {
   type Query,
 } from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
+import { awaitedLater } from '@porthole/logs/shared';
 import type { StreamBody } from './route-response.ts';
 
 interface FollowEvent {
@@ -195,6 +198,47 @@ const MIN_HEARTBEAT_MS = 1000;
 export function agreedHeartbeat(headers: IncomingHttpHeaders, heartbeatMs: number): number | undefined {
   const wantedMs = Number(headers[HEARTBEAT_HEADER]);
   return wantedMs > 0 ? Math.min(heartbeatMs, Math.max(MIN_HEARTBEAT_MS, wantedMs)) : undefined;
+}
+
+/** More would be lost with a node that is killed than a second. */
+const MAX_BATCH_MS = 1000;
+
+/** A batch is not made larger than this many items by what else is there. */
+const MAX_BATCH_ITEMS = 1000;
+
+/** The items as often as a client wants them at most; `undefined`: as they come. */
+export function agreedBatch(headers: IncomingHttpHeaders): number | undefined {
+  const wantedMs = Number(headers[BATCH_HEADER]);
+  return wantedMs > 0 ? Math.min(MAX_BATCH_MS, wantedMs) : undefined;
+}
+
+/** What comes within a time together: each batch costs a packet, and wakes up both nodes. */
+export async function* inBatches<T>(
+  lists: AsyncIterable<T[]>,
+  everyMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<T[]> {
+  const iterator = lists[Symbol.asyncIterator]();
+  try {
+    let next = await iterator.next();
+    for (let isFirst = true; !next.done; isFirst = false) {
+      const batch = next.value;
+      let coming = awaitedLater(iterator.next());
+      while (!isFirst && batch.length < MAX_BATCH_ITEMS) {
+        const ready = await Promise.race([coming, nextTurn()]);
+        if (!ready || ready.done) break;
+        for (const item of ready.value) batch.push(item);
+        coming = awaitedLater(iterator.next());
+      }
+      yield batch;
+      // What was written before the follow comes faster, but leaves room for other requests.
+      const pauseMs = batch.length < MAX_BATCH_ITEMS ? everyMs : everyMs / 10;
+      if (!isFirst) await delay(pauseMs, undefined, { signal }).catch(() => {}); // the stream ends by itself
+      next = await coming;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 /** The id of the last event a reconnecting client has seen; an id that is too long for a header is sent as a parameter. */

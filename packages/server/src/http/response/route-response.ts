@@ -11,6 +11,8 @@ export interface RouteRequest {
   method: 'GET' | 'HEAD' | 'DELETE';
   /** The id of the member for a member route, as written in the path. */
   member: string | undefined;
+  /** Whether it is about what was recorded of the member. */
+  isRecorded?: boolean;
   /** The variable end of the path, as written. */
   rest: string;
   /** The body as text, of a route with a body that has no parameters. */

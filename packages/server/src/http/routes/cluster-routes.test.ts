@@ -38,12 +38,12 @@ describe('what members request of each other', () => {
     expect([status, JSON.parse(body.toString()).code]).toEqual([404, 'ROUTE_NOT_FOUND']);
   });
 
-  it('are the snapshots that this node keeps', async () => {
+  it('are what this node has recorded', async () => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
-    const path = PATHS.clusterSnapshot.replace('{id}', 'db-7%3A7300');
-    expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES.heldSnapshot);
-    expect(cluster.last).toMatchObject({ verb: 'heldSnapshot', request: 'db-7:7300' });
+    const path = PATHS.clusterRecording.replace('{id}', 'db-7%3A7300');
+    expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES.recordingHead);
+    expect(cluster.last).toMatchObject({ verb: 'recordingHead', request: 'db-7:7300' });
     expect(await requestProblem(port, `${path}%2f`)).toMatchObject({ status: 404 });
   });
 });

@@ -35,7 +35,7 @@ import type { RecordRouteOptions } from './record-routes.ts';
 type ClusterRouteId =
   | 'clusterNodes'
   | 'clusterForget'
-  | 'clusterSnapshot'
+  | 'clusterRecording'
   | 'clusterConfig'
   | 'clusterConfigDiff'
   | 'clusterLogFiles'
@@ -74,10 +74,10 @@ export function createClusterRoutes(
       const onlyHere = headers[VIA_HEADER] !== undefined;
       return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
     },
-    // Members request it of each other. It comes from memory, so there can be no loop.
-    clusterSnapshot: async ({ rest, signal }) => {
-      if (!cluster?.heldSnapshot) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-      return jsonResponse(await cluster.heldSnapshot(decodeMemberId(rest), { signal }));
+    // Members request it of each other. It is about this node only, so there can be no loop.
+    clusterRecording: async ({ rest, signal }) => {
+      if (!cluster?.recordingHead) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+      return jsonResponse(await cluster.recordingHead(decodeMemberId(rest), { signal }));
     },
     clusterConfig: route(async (all, { query, signal }) =>
       jsonResponse(await all.config(parseMemberSelection(query), { signal })),

@@ -9,7 +9,8 @@ import {
   PortholeError,
   SizedBytes,
 } from '@porthole/contract';
-import type { RouteHandler, RouteResponse } from '../response/route-response.ts';
+import { VIA_HEADER } from '../response/http-exchange.ts';
+import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
 import { requireCluster } from './cluster-routes.ts';
 import { createEventRoutes } from './event-routes.ts';
 import { createLogRoutes } from './log-routes.ts';
@@ -32,13 +33,24 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
     routesOf.set(state, routes);
     return routes;
   };
+  const currentMember = async (request: RouteRequest, id: string): Promise<NodeState> => {
+    const members = clusterFor(request);
+    await members.opened?.();
+    return members.member(id);
+  };
+  // Members request of each other what they have recorded themselves, so there can be no loop.
+  const recordedMember = async ({ headers }: RouteRequest, id: string): Promise<NodeState> => {
+    await cluster?.opened?.();
+    const onlyHere = headers[VIA_HEADER] !== undefined;
+    const state = cluster?.recordedMember?.(id, { onlyHere });
+    if (!state) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+    return state;
+  };
   const createHandler =
     (route: MemberRouteId): RouteHandler =>
     async (request) => {
       const id = decodeMemberId(request.member ?? '');
-      const members = clusterFor(request);
-      await members.opened?.();
-      const state = members.member(id);
+      const state = request.isRecorded ? await recordedMember(request, id) : await currentMember(request, id);
       try {
         return withMemberErrors(id, await getRoutes(state)[route](request));
       } catch (error) {

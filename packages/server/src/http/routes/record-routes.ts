@@ -17,10 +17,12 @@ import {
 import type { FollowItem, FollowQuery } from '@porthole/logs';
 import { toLines } from '@porthole/records';
 import {
+  agreedBatch,
   agreedHeartbeat,
   cursorId,
   EVENT_STREAM_HEADERS,
   EventEncoder,
+  inBatches,
   lastEventId,
   openFollowStream,
 } from '../response/follow-stream.ts';
@@ -67,7 +69,9 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const request = parseFollowRequest(query, clock(), lastId);
       const follow = (leaving: AbortSignal) => {
         const how = { ...callOptions(routed), signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true };
-        return lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
+        const items = lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
+        const everyMs = agreedBatch(headers);
+        return everyMs === undefined ? items : inBatches(items, everyMs, leaving);
       };
       const beat = agreedHeartbeat(headers, heartbeatMs);
       const stream = await openFollowStream(follow, { encoder, heartbeatMs: beat ?? heartbeatMs, signal, stopping });

@@ -12,10 +12,10 @@ import {
   type ClusterTop,
   coverageOf,
   type ForgottenMember,
-  type HeldSnapshot,
   type MemberReport,
   type MembershipState,
   type NodeObject,
+  type RecordingHead,
 } from '@porthole/contract';
 import { record } from './records.ts';
 
@@ -76,7 +76,7 @@ export const CLUSTER_END: ClusterEnd = {
 export const CLUSTER_RESPONSES: {
   nodes: ClusterNodes;
   forget: ForgottenMember;
-  heldSnapshot: HeldSnapshot;
+  recordingHead: RecordingHead;
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
   logFiles: ClusterLogFiles;
@@ -130,7 +130,7 @@ export const CLUSTER_RESPONSES: {
     ],
   },
   forget: { id: 'b', members: [OK] },
-  heldSnapshot: { ageMs: 5, text: '{}' },
+  recordingHead: { ageMs: 5, lostAgeMs: null, sinceMs: 1, lastRecordMs: 2, clock: null },
   config: {
     configs: [
       { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },

@@ -39,7 +39,7 @@ export class FakeCluster implements ClusterState {
   }
 
   forget = (id: string, options?: SearchOptions) => this.#respond('forget', id, options);
-  heldSnapshot = (id: string, options?: SearchOptions) => this.#respond('heldSnapshot', id, options);
+  recordingHead = (id: string, options?: SearchOptions) => this.#respond('recordingHead', id, options);
   nodes = (options?: SearchOptions) => this.#respond('nodes', undefined, options);
   config = (request: object, options?: SearchOptions) => this.#respond('config', request, options);
   configDiff = (request: object, options?: SearchOptions) => this.#respond('configDiff', request, options);

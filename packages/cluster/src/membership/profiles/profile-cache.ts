@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { errorMessage, type Member } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { type DepartedState, type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
-import type { SnapshotStore } from './snapshot-store.ts';
+import { type DepartedState, type MemberProfile, parseProfile, serializeProfile } from './member-profile.ts';
+import type { ProfileStore } from './profile-store.ts';
 
 /** More is loaded than stored, since only later is it known which members are gone. */
 const LOADED_SHARE = 2;
@@ -18,10 +18,10 @@ const DEFAULTS = {
   maxAgeMs: 7 * 24 * 3_600_000,
 };
 
-export interface SnapshotCacheDeps extends Partial<typeof DEFAULTS> {
+export interface ProfileCacheDeps extends Partial<typeof DEFAULTS> {
   /** `null`: in memory only. */
-  store: SnapshotStore | null;
-  /** Reports snapshots that could not be stored or read, for the own log. */
+  store: ProfileStore | null;
+  /** Reports profiles that could not be stored or read, for the own log. */
   report(problem: string): void;
   /** Minimum interval between writes per member. */
   writeMs?: number;
@@ -29,36 +29,38 @@ export interface SnapshotCacheDeps extends Partial<typeof DEFAULTS> {
   maxTotalBytes?: number;
   /** Retention for members that left or failed. */
   maxAgeMs?: number;
+  /** A member is forgotten. */
+  onDropped?: ((id: string) => void) | undefined;
 }
 
-/** Snapshot of a member that departed before one was taken. */
-const EMPTY_SNAPSHOT = { asOfMs: undefined, clock: null, config: null, records: [], files: null };
+/** Profile of a member that departed before one was taken. */
+const EMPTY_PROFILE = { asOfMs: undefined, clock: null, config: null, files: null };
 
 interface Entry {
   id: string;
   asOfMs: number;
   member: Member;
   departed: DepartedState | null;
-  /** How many of configuration, records and files it has. */
+  /** How many of configuration and files it has. */
   parts: number;
   /** The hash of its configuration; `null` without one. */
   configHash: string | null;
-  /** Serialized and compressed: snapshots are rarely read. */
+  /** Serialized and compressed: profiles are rarely read. */
   packed: Buffer;
   bytes: number;
   writtenMs: number;
   isWritten: boolean;
 }
 
-/** Snapshots in memory and, if possible, on disk, within their limits. */
-export class SnapshotCache {
-  readonly #deps: SnapshotCacheDeps & typeof DEFAULTS;
+/** Profiles in memory and, if possible, on disk, within their limits. */
+export class ProfileCache {
+  readonly #deps: ProfileCacheDeps & typeof DEFAULTS;
   readonly #entries = new Map<string, Entry>();
   /** Serializes writes. */
   #writing = NO_WORK;
   #problem: string | null = null;
 
-  constructor(deps: SnapshotCacheDeps) {
+  constructor(deps: ProfileCacheDeps) {
     this.#deps = { ...DEFAULTS, ...deps };
   }
 
@@ -66,12 +68,12 @@ export class SnapshotCache {
     return this.#deps.maxTotalBytes;
   }
 
-  /** Why snapshots are in memory only; `null` if there is no problem. */
+  /** Why profiles are in memory only; `null` if there is no problem. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  get(id: string): MemberSnapshot | undefined {
+  get(id: string): MemberProfile | undefined {
     const entry = this.#entries.get(id);
     return entry && unpack(entry);
   }
@@ -90,13 +92,13 @@ export class SnapshotCache {
     return this.#entries.get(id)?.departed;
   }
 
-  /** Members with a snapshot, unordered. */
+  /** Members with a profile, unordered. */
   all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed' | 'configHash'>[] {
     return [...this.#entries.values()];
   }
 
-  /** Snapshots of members that left or failed within the retention, ordered by id. */
-  departed(): MemberSnapshot[] {
+  /** Profiles of members that left or failed within the retention, ordered by id. */
+  departed(): MemberProfile[] {
     const oldestMs = this.#deps.nowMs() - this.#deps.maxAgeMs;
     return this.#departedEntries()
       .filter((entry) => departedMs(entry) >= oldestMs)
@@ -104,15 +106,15 @@ export class SnapshotCache {
       .flatMap((entry) => unpack(entry) ?? []);
   }
 
-  /** Marks a member as departed, even without a snapshot: it must stay listed. */
+  /** Marks a member as departed, even without a profile: it must stay listed. */
   depart(member: Member, departed: DepartedState, seenMs?: number): void {
     const { nowMs } = this.#deps;
     const known = this.get(member.id);
-    const { asOfMs, clock, config, records, files } = known ?? EMPTY_SNAPSHOT;
+    const { asOfMs, clock, config, files } = known ?? EMPTY_PROFILE;
     this.#replace({
       member: { ...member, isSelf: false },
       asOfMs: asOfMs ?? seenMs ?? nowMs(),
-      ...{ clock, config, records, files, departed },
+      ...{ clock, config, files, departed },
     });
   }
 
@@ -123,56 +125,57 @@ export class SnapshotCache {
     if (known) this.#replace({ ...known, departed: null });
   }
 
-  /** Returns whether there was a snapshot. */
+  /** Returns whether there was a profile. */
   drop(id: string): boolean {
     if (!this.#entries.delete(id)) return false;
+    this.#deps.onDropped?.(id);
     this.#onDisk({ act: (store) => store.remove(id) });
     return true;
   }
 
-  /** Loads the snapshots of earlier runs. Never throws; problems are reported. */
+  /** Loads the profiles of earlier runs. Never throws; problems are reported. */
   async load(): Promise<void> {
     const { store, maxTotalBytes, nowMs, report } = this.#deps;
     if (store === null) return;
     try {
-      const { snapshots: all, skipped } = await store.load({ maxBytes: maxTotalBytes * LOADED_SHARE });
-      for (const problem of skipped) report(`cannot read a snapshot: ${problem}`);
-      for (const snapshot of all) {
+      const { profiles: all, skipped } = await store.load({ maxBytes: maxTotalBytes * LOADED_SHARE });
+      for (const problem of skipped) report(`cannot read what is known of a member: ${problem}`);
+      for (const profile of all) {
         // A timestamp in the future means that the clock was set back: it would never expire.
-        const { departed } = snapshot;
+        const { departed } = profile;
         const loaded = {
-          ...snapshot,
-          asOfMs: Math.min(snapshot.asOfMs, nowMs()),
+          ...profile,
+          asOfMs: Math.min(profile.asOfMs, nowMs()),
           departed: departed && { ...departed, sinceMs: Math.min(departed.sinceMs, nowMs()) },
         };
-        this.#entries.set(snapshot.member.id, { ...pack(loaded), writtenMs: nowMs(), isWritten: true });
+        this.#entries.set(profile.member.id, { ...pack(loaded), writtenMs: nowMs(), isWritten: true });
       }
     } catch (error) {
       this.#setProblem(error);
     }
   }
 
-  put(snapshot: MemberSnapshot): void {
+  put(profile: MemberProfile): void {
     const { nowMs, writeMs } = this.#deps;
-    const known = this.#entries.get(snapshot.member.id);
+    const known = this.#entries.get(profile.member.id);
     // The last run of a member must be on disk: its departure counts for that run only.
-    const isSameRun = known?.member.node.onlineTime === snapshot.member.node.onlineTime;
+    const isSameRun = known?.member.node.onlineTime === profile.member.node.onlineTime;
     // Parts missing from the first write do not wait for the next one, minutes later.
-    const isFuller = countParts(snapshot) > (known?.parts ?? 0);
+    const isFuller = countParts(profile) > (known?.parts ?? 0);
     const writtenMs = (isSameRun && !isFuller && known?.writtenMs) || -Infinity;
-    const entry = { ...pack(snapshot), writtenMs, isWritten: false };
-    this.#entries.set(snapshot.member.id, entry);
+    const entry = { ...pack(profile), writtenMs, isWritten: false };
+    this.#entries.set(profile.member.id, entry);
     // Also if the clock was set back.
     if (Math.abs(nowMs() - writtenMs) >= writeMs) this.#write(entry);
   }
 
-  /** Writes the snapshot of a member if it has changed: it may be its last. */
+  /** Writes the profile of a member if it has changed: it may be its last. */
   settle(id: string): void {
     const entry = this.#entries.get(id);
     if (entry) this.#write(entry);
   }
 
-  /** Drops expired snapshots, then those that departed first while the total is too large. */
+  /** Drops expired profiles, then those that departed first while the total is too large. */
   expire(): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#deps;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
@@ -189,7 +192,7 @@ export class SnapshotCache {
     await this.#writing;
   }
 
-  /** Writes all pending snapshots. */
+  /** Writes all pending profiles. */
   async flush(): Promise<void> {
     for (const entry of this.#entries.values()) this.#write(entry);
     await this.#writing;
@@ -199,9 +202,9 @@ export class SnapshotCache {
     return [...this.#entries.values()].filter(({ departed }) => departed !== null);
   }
 
-  #replace(snapshot: MemberSnapshot): void {
-    const entry = { ...pack(snapshot), writtenMs: -Infinity, isWritten: false };
-    this.#entries.set(snapshot.member.id, entry);
+  #replace(profile: MemberProfile): void {
+    const entry = { ...pack(profile), writtenMs: -Infinity, isWritten: false };
+    this.#entries.set(profile.member.id, entry);
     this.#write(entry);
   }
 
@@ -212,11 +215,11 @@ export class SnapshotCache {
     const onFailure = () => {
       entry.isWritten = false;
     };
-    const snapshot = unpack(entry);
-    if (snapshot) this.#onDisk({ act: (store) => store.save(snapshot), onFailure });
+    const profile = unpack(entry);
+    if (profile) this.#onDisk({ act: (store) => store.save(profile), onFailure });
   }
 
-  #onDisk({ act, onFailure }: { act(store: SnapshotStore): Promise<void>; onFailure?: () => void }): void {
+  #onDisk({ act, onFailure }: { act(store: ProfileStore): Promise<void>; onFailure?: () => void }): void {
     const { store } = this.#deps;
     if (store === null) return;
     const write = async () => {
@@ -230,7 +233,7 @@ export class SnapshotCache {
   }
 
   #setProblem(error: unknown): void {
-    const problem = `cannot store snapshots, keeping them in memory only: ${errorMessage(error)}`;
+    const problem = `cannot store what is known of members, keeping it in memory only: ${errorMessage(error)}`;
     // Reported once, not for every member and round.
     if (this.#problem === null) this.#deps.report(problem);
     this.#problem = problem;
@@ -243,16 +246,16 @@ function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): n
 }
 
 function pack(
-  snapshot: MemberSnapshot,
+  profile: MemberProfile,
 ): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'parts' | 'configHash' | 'packed' | 'bytes'> {
-  const text = Buffer.from(serializeSnapshot(snapshot));
-  const { member, asOfMs, departed, config } = snapshot;
+  const text = Buffer.from(serializeProfile(profile));
+  const { member, asOfMs, departed, config } = profile;
   return {
     id: member.id,
     asOfMs,
     member,
     departed,
-    parts: countParts(snapshot),
+    parts: countParts(profile),
     configHash: config && hashText(config.config),
     packed: deflateRawSync(text, { level: PACK_LEVEL }),
     bytes: text.length,
@@ -263,10 +266,10 @@ export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
-function countParts({ config, records, files }: MemberSnapshot): number {
-  return [config !== null, records.length > 0, files !== null].filter(Boolean).length;
+function countParts({ config, files }: MemberProfile): number {
+  return [config !== null, files !== null].filter(Boolean).length;
 }
 
-function unpack({ packed }: Entry): MemberSnapshot | undefined {
-  return parseSnapshot(inflateRawSync(packed).toString());
+function unpack({ packed }: Entry): MemberProfile | undefined {
+  return parseProfile(inflateRawSync(packed).toString());
 }

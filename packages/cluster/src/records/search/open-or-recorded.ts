@@ -1,59 +1,72 @@
 import type { MemberReport } from '@porthole/contract';
 import { isBatch } from '@porthole/records';
-import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import type { RecordedMember } from '../../recorder/recordings.ts';
 import { withDeadline } from '../../requests/bounded-calls.ts';
 import { toOutcome } from '../../requests/member-failure.ts';
-import { type ChosenMember, departedReport, findSnapshot } from '../../state/query-members.ts';
-import type { SnapshotReport } from '../merge/member-lane.ts';
+import { type ChosenMember, departedReport, recordedReport } from '../../state/query-members.ts';
+import type { RecordedReport } from '../merge/member-lane.ts';
 import type { LaneItem } from '../merge/member-pages.ts';
 import { type ClusterDeps, getLimits } from './cluster-deps.ts';
 
-/** Outcomes for which the snapshot is used: a member that responds, even with an error, is not replaced. */
+/** Outcomes for which what was recorded is used: a member that responds, even with an error, is not replaced. */
 const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout', 'tls']);
 
-/** Fraction of the first-record timeout to wait for a member that has a snapshot. */
-const SNAPSHOT_SHARE = 0.75;
+/** Fraction of the first-record timeout to wait for a member that is recorded. */
+const RECORDED_SHARE = 0.75;
 
 export interface OpenOptions {
   /** How long the member may scan once it has accepted the request. */
   budgetMs: number;
   search(signal: AbortSignal): AsyncIterable<LaneItem>;
-  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItem>;
+  searchRecorded(recorded: RecordedMember, signal: AbortSignal): AsyncIterable<LaneItem>;
 }
 
 export interface Opened {
   open(signal: AbortSignal): AsyncIterable<LaneItem>;
-  /** Report fields once its snapshot was used. */
-  instead?: () => SnapshotReport | undefined;
+  /** Report fields once what was recorded was used. */
+  instead?: () => RecordedReport | undefined;
 }
 
-/** Opens the records of a member, or of its snapshot if it has departed or does not respond. */
-export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMember, options: OpenOptions): Opened {
+/** Opens the records of a member, or what was recorded of it if it has departed or does not respond. */
+export function openOrRecorded(deps: ClusterDeps, { member, departed }: ChosenMember, options: OpenOptions): Opened {
   if (departed) {
-    const { outcome, detail, asOfMs } = departedReport(departed, 0);
-    const instead = { outcome, detail, asOfMs, snapshot: departed };
-    return { open: () => options.searchSnapshot(departed), instead: () => instead };
+    const instead = insteadOf(departedReport(departed, 0), departed);
+    return { open: (signal) => options.searchRecorded(departed, signal), instead: () => instead };
   }
   if (!deps.directory.has(member.id)) return { open: options.search };
-  let instead: SnapshotReport | undefined;
-  const timeoutMs = getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
-  const onSilence = async (failure: Pick<MemberReport, 'outcome' | 'detail'>) => {
-    const snapshot = await findSnapshot(deps.directory, member.id);
-    if (!snapshot) return undefined;
-    instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
-    return options.searchSnapshot(snapshot);
+  let instead: RecordedReport | undefined;
+  const timeoutMs = getLimits(deps).firstBatchMs * RECORDED_SHARE;
+  const open = (signal: AbortSignal) => {
+    const onSilence = async (failure: Pick<MemberReport, 'outcome' | 'detail'>) => {
+      const recorded = await deps.directory.find(member.id);
+      if (!recorded) return undefined;
+      const report = { id: member.id, elapsedMs: 0, count: 0, asOfMs: null, ...failure };
+      instead = insteadOf(recordedReport(report, recorded), recorded);
+      return options.searchRecorded(recorded, signal);
+    };
+    return readOrRecorded(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, onSilence });
   };
-  const open = (signal: AbortSignal) =>
-    readOrSnapshot(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, onSilence });
   return { open, instead: () => instead };
 }
 
+function insteadOf(
+  { outcome, detail, asOfMs, recordedBy, missingMs, isPartial }: MemberReport,
+  recorded: RecordedMember,
+) {
+  return {
+    ...{ outcome, detail, asOfMs, recorded },
+    ...(recordedBy !== undefined && { recordedBy }),
+    ...(missingMs !== undefined && { missingMs }),
+    ...(isPartial && { isPartial }),
+  };
+}
+
 interface SilentOptions extends FirstOptions {
-  /** Opens its snapshot; `undefined` if there is none. */
+  /** Opens what was recorded; `undefined` if there is nothing. */
   onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<LaneItem> | undefined>;
 }
 
-async function* readOrSnapshot(
+async function* readOrRecorded(
   search: OpenOptions['search'],
   { onSilence, ...options }: SilentOptions,
 ): AsyncGenerator<LaneItem, void, undefined> {

@@ -1,12 +1,13 @@
-import { errorMessage } from '@porthole/contract';
+import { errorMessage, type NodeConfig, type NodeState } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import type { Clocks } from '../../fan-out/clock.ts';
-import type { Peer, Peers } from '../../fan-out/peers.ts';
-import type { SnapshotCache } from '../../membership/snapshots/snapshot-cache.ts';
-import { withDeadline } from '../../requests/bounded-calls.ts';
-import { reportMistake } from '../../requests/member-failure.ts';
-import type { Masked } from '../../settings/secrets.ts';
-import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
+import type { LogFileDetails } from '@porthole/logs/types';
+import type { Clocks } from '../fan-out/clock.ts';
+import type { Peer, Peers } from '../fan-out/peers.ts';
+import { isFile } from '../membership/profiles/member-profile.ts';
+import type { ProfileCache } from '../membership/profiles/profile-cache.ts';
+import { withDeadline } from '../requests/bounded-calls.ts';
+import { reportMistake } from '../requests/member-failure.ts';
+import { type Masked, maskConfig } from '../settings/secrets.ts';
 
 /**
  * Minimum time between two members: with dozens of members each is fetched less often, because fetching a thousand every half
@@ -14,17 +15,20 @@ import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
  */
 export const MIN_INTERVAL_MS = 2000;
 
-/** The same while there are new members without a snapshot. */
+/** The same while there are new members of which nothing is kept. */
 const MIN_INTERVAL_NEW_MS = 100;
 
-/** Overhead of a snapshot: member, clock and punctuation. */
+/** Overhead of a profile: member, clock and punctuation. */
 const FRAME_BYTES = 4096;
 
-/** Fractions of the budget of a member for configuration and records each, and for its list of files. */
-const TEXT_SHARE = 0.45;
-const FILES_SHARE = 0.1;
+/** Fractions of the budget of a member for its configuration and its list of files. */
+const TEXT_SHARE = 0.8;
+const FILES_SHARE = 0.2;
 
-/** A snapshot that this node no longer has to keep is dropped after this many intervals. */
+/** Fraction of the timeout for each part: a slow one must not affect the other. */
+const PART_SHARE = 0.9;
+
+/** A profile that this node no longer has to keep is dropped after this many intervals. */
 const MOVED_AFTER = 10;
 
 const DEFAULTS = {
@@ -35,16 +39,15 @@ const DEFAULTS = {
   listenMs: 30_000,
   timeoutMs: 10_000,
   maxConfigBytes: 256 * 1024,
-  maxRecordBytes: 256 * 1024,
   maxFileBytes: 64 * 1024,
 };
 
-export interface SnapshotCollectorDeps {
+export interface ProfileCollectorDeps {
   /** Already loaded. */
-  snapshots: SnapshotCache;
+  profiles: ProfileCache;
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
-  /** Whether this node keeps a snapshot of a member; default: of every one. */
+  /** Whether this node keeps a profile of a member; default: of every one. */
   keeps?: (id: string) => boolean;
   /** Masks a configuration; `undefined` if that is not possible: then it is not stored. */
   mask(configText: string): Masked;
@@ -57,9 +60,8 @@ export interface SnapshotCollectorDeps {
   timeoutMs?: number;
   /** Per member; larger configurations are not stored. */
   maxConfigBytes?: number;
-  maxRecordBytes?: number;
   maxFileBytes?: number;
-  /** Called when no member waits for its first snapshot; never rejects. */
+  /** Called when no member waits for its first profile; never rejects. */
   onCollected?: (options: { signal: AbortSignal }) => Promise<void>;
   nowMs?: () => number;
   /** Monotonic. */
@@ -73,9 +75,9 @@ export interface HeardMember {
   lastRecordMs: number | null;
 }
 
-/** Maintains a bounded snapshot of each other member, so that a dead node can still be read. */
-export class SnapshotCollector {
-  readonly #deps: SnapshotCollectorDeps & typeof DEFAULTS;
+/** Maintains a bounded profile of each other member, so that a dead node can still be read. */
+export class ProfileCollector {
+  readonly #deps: ProfileCollectorDeps & typeof DEFAULTS;
   readonly #abortController = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #collecting = NO_WORK;
@@ -84,12 +86,12 @@ export class SnapshotCollector {
   readonly #tried = new Set<string>();
   readonly #heard = new Map<string, HeardMember>();
 
-  constructor(deps: SnapshotCollectorDeps) {
+  constructor(deps: ProfileCollectorDeps) {
     this.#deps = { ...DEFAULTS, ...deps };
   }
 
-  get #snapshots(): SnapshotCache {
-    return this.#deps.snapshots;
+  get #profiles(): ProfileCache {
+    return this.#deps.profiles;
   }
 
   /** What a member sent since this node started; `undefined` if nothing. */
@@ -103,12 +105,13 @@ export class SnapshotCollector {
     const next = () => {
       if (this.#abortController.signal.aborted) return;
       const others = this.#others();
-      const leastMs = others.some((peer) => this.#isNew(peer)) ? MIN_INTERVAL_NEW_MS : MIN_INTERVAL_MS;
-      const everyMs = Math.min(listenMs, Math.max(leastMs, listenMs / Math.max(1, others.length)));
+      const isNew = others.some((peer) => this.#isNew(peer));
+      const eachMs = isNew ? MIN_INTERVAL_NEW_MS : Math.max(MIN_INTERVAL_MS, listenMs / Math.max(1, others.length));
+      const everyMs = Math.min(listenMs, eachMs);
       const waitMs = everyMs * (0.75 + random() / 2);
       this.#timer = setTimeout(() => {
         this.#collecting = owned(this.#collectNext().finally(next), (error) =>
-          this.#deps.report?.(`a snapshot cannot be taken: ${errorMessage(error)}`),
+          this.#deps.report?.(`the configuration of a member cannot be kept: ${errorMessage(error)}`),
         );
       }, waitMs).unref();
     };
@@ -122,12 +125,12 @@ export class SnapshotCollector {
     await this.#deps.onCollected?.(this.#abortController);
   }
 
-  /** Stops fetching and writes pending snapshots. Idempotent. */
+  /** Stops fetching and writes pending profiles. Idempotent. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#abortController.abort();
     await this.#collecting;
-    await this.#snapshots.flush();
+    await this.#profiles.flush();
   }
 
   #others(): Peer[] {
@@ -150,15 +153,14 @@ export class SnapshotCollector {
   }
 
   async #collect(peer: Peer): Promise<void> {
-    const { mask, timeoutMs, maxConfigBytes, maxRecordBytes, maxFileBytes } = this.#deps;
+    const { mask, timeoutMs, maxConfigBytes, maxFileBytes } = this.#deps;
     const limits = {
       maxConfigBytes: this.#share(maxConfigBytes, TEXT_SHARE),
-      maxRecordBytes: this.#share(maxRecordBytes, TEXT_SHARE),
       maxFileBytes: this.#share(maxFileBytes, FILES_SHARE),
     };
     this.#tried.add(peer.member.id);
     try {
-      const fetched = await withDeadline((signal) => fetchSnapshot(peer, { mask, timeoutMs, signal, ...limits }), {
+      const fetched = await withDeadline((signal) => fetchProfile(peer, { mask, timeoutMs, signal, ...limits }), {
         timeoutMs,
         signal: this.#abortController.signal,
       });
@@ -167,12 +169,12 @@ export class SnapshotCollector {
     } catch (error) {
       reportMistake(error, this.#deps.report);
       // If the member failed, the next request for it reports that; write what it sent before.
-      this.#snapshots.settle(peer.member.id);
+      this.#profiles.settle(peer.member.id);
     }
-    await this.#snapshots.written();
+    await this.#profiles.written();
   }
 
-  #note({ member: { id } }: Peer, fetched: FetchedSnapshot): void {
+  #note({ member: { id } }: Peer, fetched: FetchedProfile): void {
     const { clocks, nowMs, runningMs } = this.#deps;
     const atMs = runningMs();
     const newestMs = newestTime(fetched);
@@ -181,17 +183,16 @@ export class SnapshotCollector {
     this.#heard.set(id, { atMs, lastRecordMs });
   }
 
-  #store(queried: Peer, { config, records, files }: FetchedSnapshot): void {
+  #store(queried: Peer, { config, files }: FetchedProfile): void {
     const { clocks, nowMs } = this.#deps;
     // Its role may have become known meanwhile.
     const { member } = this.#others().find((peer) => peer.member.id === queried.member.id) ?? queried;
-    const known = this.#snapshots.get(member.id);
-    this.#snapshots.put({
+    const known = this.#profiles.get(member.id);
+    this.#profiles.put({
       member: { ...member, isSelf: false },
       asOfMs: nowMs(),
       clock: clocks.of(member.id) ?? null,
       config: config === undefined ? (known?.config ?? null) : config,
-      records: records ?? known?.records ?? [],
       files: files ?? known?.files ?? null,
       // It may have departed meanwhile.
       departed: known?.departed ?? null,
@@ -200,7 +201,7 @@ export class SnapshotCollector {
 
   /** An equal share of the total, so that present members never evict each other. */
   #share(bytes: number, share: number): number {
-    const each = this.#snapshots.maxTotalBytes / Math.max(1, this.#others().length);
+    const each = this.#profiles.maxTotalBytes / Math.max(1, this.#others().length);
     return Math.min(bytes, Math.max(0, Math.floor((each - FRAME_BYTES) * share)));
   }
 
@@ -209,25 +210,72 @@ export class SnapshotCollector {
     for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
     for (const id of this.#heard.keys()) if (!here.has(id)) this.#heard.delete(id);
     this.#dropOthers(here);
-    this.#snapshots.expire();
-    await this.#snapshots.written();
+    this.#profiles.expire();
+    await this.#profiles.written();
   }
 
-  /** Snapshots of members that others keep now, once those have had the time to take theirs. */
+  /** What others keep now, once they have had the time to fetch it. */
   #dropOthers(here: ReadonlySet<string>): void {
     const { keeps, listenMs, nowMs } = this.#deps;
     const isOld = (asOfMs: number) => nowMs() - asOfMs > MOVED_AFTER * listenMs;
-    for (const { member, asOfMs, departed } of this.#snapshots.all())
+    for (const { member, asOfMs, departed } of this.#profiles.all())
       if (departed === null && here.has(member.id) && isOld(asOfMs) && !keeps(member.id))
-        this.#snapshots.drop(member.id);
+        this.#profiles.drop(member.id);
   }
 }
 
-/** By the clock of the member. Its records are newest first, but not all of them have a time. */
-function newestTime({ records, files }: FetchedSnapshot): number | undefined {
-  const times = [...(files ?? []).map(({ lastTimeMs }) => lastTimeMs), ...(records ?? []).map(({ timeMs }) => timeMs)];
-  return times.reduce<number | undefined>(
-    (newest, timeMs) => (timeMs == null ? newest : Math.max(newest ?? timeMs, timeMs)),
-    undefined,
-  );
+interface FetchOptions {
+  mask(configText: string): Masked;
+  timeoutMs: number;
+  maxConfigBytes: number;
+  maxFileBytes: number;
+  signal: AbortSignal;
+}
+
+interface FetchedProfile {
+  /** `undefined`: not received, the previous one stays. `null`: must not be stored. */
+  config: NodeConfig | null | undefined;
+  /** `undefined`: not received. */
+  files: LogFileDetails[] | undefined;
+}
+
+/** Fetches configuration and list of files, each independently. Throws if both fail. */
+async function fetchProfile({ state }: Pick<Peer, 'state'>, options: FetchOptions): Promise<FetchedProfile> {
+  const deadline = { timeoutMs: options.timeoutMs * PART_SHARE, signal: options.signal };
+  const [config, files] = await Promise.allSettled([
+    withDeadline((signal) => fetchConfig(state, { ...options, signal }), deadline),
+    withDeadline((signal) => fetchFiles(state, { ...options, signal }), deadline),
+  ]);
+  if (config.status === 'rejected' && files.status === 'rejected') throw config.reason;
+  return {
+    config: config.status === 'fulfilled' ? config.value : undefined,
+    files: files.status === 'fulfilled' ? files.value : undefined,
+  };
+}
+
+/** The most recently written files that fit. */
+async function fetchFiles(state: NodeState, { signal, maxFileBytes }: FetchOptions): Promise<LogFileDetails[]> {
+  const files = await state.logFiles({ signal });
+  const newest = files.filter(isFile).sort((a, b) => b.modifiedMs - a.modifiedMs);
+  let bytes = 0;
+  const tooMuch = newest.findIndex((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file));
+    return bytes > maxFileBytes;
+  });
+  return newest.slice(0, tooMuch < 0 ? newest.length : tooMuch).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function fetchConfig(
+  state: NodeState,
+  { mask, maxConfigBytes, signal }: FetchOptions,
+): Promise<NodeConfig | null> {
+  const config = await state.config({ signal });
+  if (Buffer.byteLength(config.config) > maxConfigBytes) return null;
+  return maskConfig(config, { mask });
+}
+
+/** By the clock of the member. */
+function newestTime({ files }: FetchedProfile): number | undefined {
+  const times = (files ?? []).flatMap(({ lastTimeMs }) => lastTimeMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -1,10 +1,10 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
-import { codeOf, exactJson, readLabels } from '@porthole/contract';
-import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
-import { checkMemberId } from '../member-address.ts';
+import { readLabels } from '@porthole/contract';
+import type { LogFileDetails } from '@porthole/logs/types';
+import { isMemberId } from '../member-address.ts';
 
-/** The last known configuration, records and files of a member. */
-export interface MemberSnapshot {
+/** What is kept of a member besides its records: its last known configuration and files. */
+export interface MemberProfile {
   member: Member;
   /** By the clock of this node. */
   asOfMs: number;
@@ -12,8 +12,6 @@ export interface MemberSnapshot {
   clock: MemberClock | null;
   /** Masked; `null` if it sent none, or none that could be masked. */
   config: NodeConfig | null;
-  /** Newest first, with uncorrected times. */
-  records: FoundRecord[];
   /** Its log files, times by its clock; `null` if it did not list them. */
   files: LogFileDetails[] | null;
   /** How and when it departed; `null` while it is a member. */
@@ -26,12 +24,12 @@ export interface DepartedState {
   sinceMs: number;
 }
 
-/** Parses a stored snapshot; `undefined` if invalid: others may write to the disk. */
-export function parseSnapshot(text: string): MemberSnapshot | undefined {
+/** Parses a stored profile; `undefined` if invalid: others may write to the disk. */
+export function parseProfile(text: string): MemberProfile | undefined {
   const value = parseJson(text);
   if (!isObject(value) || value.version !== 1) return undefined;
-  const { member, asOfMs, clock, config, records, files = null, departed = null } = value;
-  if (!isMember(member) || !isTime(asOfMs) || !Array.isArray(records) || !records.every(isRecord)) return undefined;
+  const { member, asOfMs, clock, config, files = null, departed = null } = value;
+  if (!isMember(member) || !isTime(asOfMs)) return undefined;
   if (clock !== null && !isClock(clock)) return undefined;
   if (config !== null && !isConfig(config)) return undefined;
   if (files !== null && !(Array.isArray(files) && files.every(isFile))) return undefined;
@@ -41,14 +39,13 @@ export function parseSnapshot(text: string): MemberSnapshot | undefined {
     asOfMs,
     clock,
     config,
-    records,
     files,
     departed,
   };
 }
 
-export function serializeSnapshot({ member, asOfMs, clock, config, records, files, departed }: MemberSnapshot): string {
-  return exactJson({ version: 1, member, asOfMs, clock, config, records, files, departed });
+export function serializeProfile({ member, asOfMs, clock, config, files, departed }: MemberProfile): string {
+  return JSON.stringify({ version: 1, member, asOfMs, clock, config, files, departed });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -77,15 +74,6 @@ function isMember(value: unknown): value is Member {
   );
 }
 
-function isMemberId(id: string): boolean {
-  try {
-    return checkMemberId(id) === id;
-  } catch (error) {
-    if (codeOf(error) !== 'PARAMETER_INVALID') throw error;
-    return false;
-  }
-}
-
 function isNode(value: unknown): boolean {
   if (!isObject(value)) return false;
   const texts = [value.hostIp, value.hostName, value.version];
@@ -99,18 +87,6 @@ function isConfig(value: unknown): value is NodeConfig {
 
 function isClock(value: unknown): value is MemberClock {
   return isObject(value) && Number.isFinite(value.offsetMs) && Number.isFinite(value.uncertaintyMs);
-}
-
-/** Checks the fields of a record that all readers use. */
-export function isRecord(value: unknown): value is FoundRecord {
-  return (
-    isObject(value) &&
-    value.type === 'record' &&
-    typeof value.message === 'string' &&
-    typeof value.file === 'string' &&
-    typeof value.cursor === 'string' &&
-    (value.timeMs === undefined || isTime(value.timeMs))
-  );
 }
 
 function isDeparted(value: unknown): value is DepartedState {

@@ -1,0 +1,386 @@
+import { statfs } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, errorMessage } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
+import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { isBatch } from '@porthole/records';
+import { MemberNode } from '../contract-only/member-node.ts';
+import type { Clocks } from '../fan-out/clock.ts';
+import type { Peer, Peers } from '../fan-out/peers.ts';
+import type { MemberDirectory } from '../membership/member-directory.ts';
+import { expectFailure, reportMistake } from '../requests/member-failure.ts';
+import type { Recorders } from './recorders.ts';
+import type { Recording } from './recording.ts';
+import type { Recordings } from './recordings.ts';
+
+/** A new recorder begins with what the member wrote in this time, and with at least so many records. */
+const HISTORY_MS = 10 * 60_000;
+const HISTORY_RECORDS = 1000;
+const HISTORY_BUDGET_MS = 2000;
+
+/** Records of a contract-only member to begin with: its cursors are only valid for one follow. */
+const CONTRACT_BACK = 1000;
+
+/** A member sends what it has so often at most: it costs less than line by line, and less is lost than a second. */
+const BATCH_MS = 200;
+
+/** A quiet member says that it lives so often. */
+const HEARTBEAT_MS = 1000;
+
+/** How often it is looked who records whom; a change of the members is noticed at once. */
+const UPDATE_MS = 5000;
+
+/** A node that no longer records a member goes on for as long: the next one has what it missed by then. */
+const LINGER_MS = 30_000;
+
+/** What a node no longer records is deleted after this time, while the member responds and others record it. */
+const MOVED_MS = 10 * 60_000;
+
+const FIRST_WAIT_MS = 300;
+const LONGEST_WAIT_MS = 2000;
+
+/** A batch of so many is not the last of what there is. */
+const FULL_BATCH = 1000;
+
+/** Members of earlier versions do not say when they have sent all that was there before. */
+const CAUGHT_UP_MS = 30_000;
+
+/** When it last heard of a member is written so often, besides when it changes whether it does. */
+const SAVE_MS = 10_000;
+
+/** The disk is left to the node itself when there is less than this. */
+const MIN_FREE_BYTES = 128 * 1024 ** 2;
+const FREE_CHECK_MS = 5000;
+const STOPPED_MS = 20_000;
+
+/** Errors of a disk that is full, or cannot be written to. */
+const DISK_CODES: ReadonlySet<string> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EIO',
+  'EACCES',
+  'EPERM',
+  'EFBIG',
+  'EMFILE',
+]);
+
+/** Told about everything that shows whether a member lives. Times are by the clock of this node. */
+export interface FollowSigns {
+  sign(memberId: string, atMs: number): void;
+  /** A follow has ended because the connection was closed, or nothing came any more. */
+  ended(memberId: string, atMs: number, why: string): void;
+}
+
+export interface RecorderEvents {
+  write(event: { kind: 'recorder-stopped'; message: string }): void;
+}
+
+export interface RecorderDeps {
+  recorders: Pick<Recorders, 'records' | 'askedFor'>;
+  recordings: Recordings;
+  directory: Pick<MemberDirectory, 'onChange'>;
+  peers: Pick<Peers, 'all'>;
+  clocks: Clocks;
+  signs?: FollowSigns | undefined;
+  /** Where it is written that nothing can be recorded; absent: nowhere. */
+  events?: RecorderEvents | undefined;
+  report(problem: string): void;
+  nowMs(): number;
+  /** Tests have less room. */
+  freeBytes?(dir: string): Promise<number>;
+}
+
+interface Follow {
+  peer: Peer;
+  controller: AbortController;
+  /** When it is over, because another node records the member now. */
+  untilMs: number;
+  done: PromiseLike<void>;
+}
+
+/** Follows the members that this node records, and writes what they send. Reads no faster than it writes. */
+export class Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #follows = new Map<string, Follow>();
+  readonly #closing = new AbortController();
+  #unsubscribe: () => void = () => {};
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #updating = NO_WORK;
+  #stoppedMs = -Infinity;
+  #checkedMs = -Infinity;
+  /** Why nothing is recorded; `null` if there is no problem. */
+  problem: string | null = null;
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Does not keep the process alive. */
+  start(): void {
+    const update = () => {
+      clearTimeout(this.#timer);
+      if (this.#closing.signal.aborted) return;
+      this.#updating = owned(
+        this.#updating.then(() => this.update()),
+        (error) => this.#deps.report(`recorder: ${errorMessage(error)}`),
+      );
+      this.#timer = setTimeout(update, UPDATE_MS).unref();
+    };
+    this.#unsubscribe = this.#deps.directory.onChange(update);
+    update();
+  }
+
+  /** Ends its follows and writes when it last heard of each member. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    clearTimeout(this.#timer);
+    this.#closing.abort();
+    await this.#updating;
+    await this.#endAll();
+  }
+
+  /** Follows those members that this node records now. */
+  async update(): Promise<void> {
+    const { peers, recorders, recordings } = this.#deps;
+    if (this.problem !== null && !(await this.#hasRoom())) return;
+    const nowMs = performance.now();
+    const listed = new Map(peers.all().map((peer) => [peer.member.id, peer]));
+    for (const [id, follow] of this.#follows) {
+      const peer = listed.get(id);
+      // A member that runs anew is another peer.
+      if (peer && peer !== follow.peer) await this.#end(id);
+      if (!peer && this.#follows.has(id)) await this.#end(id);
+      if (peer && !recorders.records(id)) follow.untilMs = Math.min(follow.untilMs, nowMs + LINGER_MS);
+      if (nowMs > follow.untilMs) await this.#end(id);
+    }
+    if (this.#closing.signal.aborted) return;
+    for (const [id, peer] of listed) {
+      if (peer.member.isSelf || !recorders.records(id)) continue;
+      const known = this.#follows.get(id);
+      if (known) known.untilMs = Infinity;
+      else this.#follow(peer);
+    }
+    const isMoved = (id: string) =>
+      listed.get(id)?.hasFailed === false && !this.#follows.has(id) && !recorders.records(id);
+    await recordings.dropWhere((id, asOfMs) => isMoved(id) && this.#deps.nowMs() - asOfMs > MOVED_MS);
+  }
+
+  #follow(peer: Peer): void {
+    const controller = new AbortController();
+    const done = owned(this.#run(peer, controller.signal), (error) => reportMistake(error, this.#deps.report));
+    this.#follows.set(peer.member.id, { peer, controller, untilMs: Infinity, done });
+  }
+
+  async #end(id: string): Promise<void> {
+    const follow = this.#follows.get(id);
+    this.#follows.delete(id);
+    follow?.controller.abort();
+    await follow?.done;
+  }
+
+  async #endAll(): Promise<void> {
+    await Promise.all([...this.#follows.keys()].map((id) => this.#end(id)));
+  }
+
+  /** Follows one member until the signal fires, however often it fails. */
+  async #run(peer: Peer, signal: AbortSignal): Promise<void> {
+    let isByTime = false;
+    for (let failures = 0; !signal.aborted; failures++) {
+      const session = new Session(peer, this.#deps);
+      try {
+        await session.run({ signal, isByTime, checkRoom: () => this.#checkRoom() });
+      } catch (error) {
+        if (signal.aborted) break;
+        if (DISK_CODES.has(systemCode(error))) return this.#stop(errorMessage(error));
+        reportMistake(error, this.#deps.report);
+        isByTime = codeOf(error) === 'CURSOR_GONE' || codeOf(error) === 'CURSOR_INVALID';
+        session.lost(errorMessage(error));
+      } finally {
+        await session.save().catch(expectFailure); // the next write says what is wrong with the disk
+      }
+      if (session.hasWorked) failures = 0;
+      const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
+      await delay(waitMs, undefined, { signal }).catch(() => {}); // it was stopped: the loop ends
+    }
+  }
+
+  /** The disk is full: the node itself needs it more. */
+  #stop(reason: string): void {
+    if (this.problem === null) {
+      this.problem = `members are not recorded: ${reason}`;
+      this.#deps.report(this.problem);
+      this.#deps.events?.write({ kind: 'recorder-stopped', message: this.problem });
+    }
+    this.#stoppedMs = performance.now();
+    for (const [id, { controller }] of this.#follows) {
+      controller.abort();
+      this.#follows.delete(id);
+    }
+  }
+
+  async #checkRoom(): Promise<void> {
+    if (performance.now() - this.#checkedMs < FREE_CHECK_MS) return;
+    this.#checkedMs = performance.now();
+    const free = await this.#freeBytes();
+    if (free < MIN_FREE_BYTES)
+      throw Object.assign(new Error(`only ${free} bytes of disk are free`), { code: 'ENOSPC' });
+  }
+
+  /** Whether there is room again, some time after there was none. */
+  async #hasRoom(): Promise<boolean> {
+    if (performance.now() - this.#stoppedMs < STOPPED_MS) return false;
+    this.#stoppedMs = performance.now();
+    if ((await this.#freeBytes()) < 2 * MIN_FREE_BYTES) return false;
+    this.problem = null;
+    this.#deps.recordings.reopen();
+    this.#deps.report('members are recorded again');
+    return true;
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { recordings, freeBytes } = this.#deps;
+    if (freeBytes) return freeBytes(recordings.dir);
+    const { bavail, bsize } = await statfs(recordings.dir);
+    return bavail * bsize;
+  }
+}
+
+/** One follow of a member, until its connection is lost for good. */
+class Session {
+  readonly #peer: Peer;
+  readonly #deps: RecorderDeps;
+  readonly #id: string;
+  #recording: Recording | undefined;
+  #savedMs = -Infinity;
+  /** Whether all that was written before was sent: then a sign of life says that nothing is missing. */
+  #isLive = false;
+  #connectedMs = Infinity;
+  hasWorked = false;
+
+  constructor(peer: Peer, deps: RecorderDeps) {
+    this.#peer = peer;
+    this.#deps = deps;
+    this.#id = peer.member.id;
+  }
+
+  async run({ signal, isByTime, checkRoom }: { signal: AbortSignal; isByTime: boolean; checkRoom(): Promise<void> }) {
+    const { state } = this.#peer;
+    const recording = await this.#deps.recordings.open(this.#id);
+    this.#recording = recording;
+    await checkRoom();
+    const isPorthole = (await this.#peer.isPorthole?.({ signal })) ?? true;
+    const zone = isPorthole ? (await state.describe({ signal })).timeZone : zoneOf(state);
+    const memberMs = this.#deps.nowMs() + this.#offsetMs;
+    const resumed = isPorthole ? recording.resume() : undefined;
+    const historyMs = isPorthole && !resumed ? await historyStart(state, { memberMs, signal }) : memberMs;
+    const start = isPorthole ? followStart(recording, { historyMs, isByTime }) : { back: CONTRACT_BACK };
+    const isGapless = resumed !== undefined && !isByTime;
+    const sinceMs = isGapless ? recording.facts.sinceMs : startTime(start, memberMs);
+    recording.facts = { ...recording.facts, zone: zone ?? '', sinceMs };
+    const how = { signal, heartbeatMs: HEARTBEAT_MS, batchMs: BATCH_MS, gaps: 'load', positions: true } as const;
+    for await (const items of state.followLogs({ start, raw: true }, how)) {
+      if (signal.aborted) return;
+      // What was recorded of an earlier follow cannot be told from what comes now.
+      if (!this.hasWorked && !isPorthole) await recording.clear();
+      await this.#take(items, recording);
+      await checkRoom();
+    }
+  }
+
+  async #take(items: readonly FollowItem[], recording: Recording): Promise<void> {
+    const { nowMs, signs, clocks } = this.#deps;
+    // A recording outlives the knowledge that its times were a guess.
+    if (this.#peer.state instanceof MemberNode && this.#peer.state.isTimeGuessed) return;
+    const records: FoundRecord[] = [];
+    for (const item of items) {
+      if (item.type === 'reconnecting') return this.lost(item.reason, { isStopping: item.isStopping === true });
+      if (item.type === 'record') records.push(item);
+      if (item.type === 'position') this.#isLive = true;
+      if (item.type === 'rotated') recording.forgetShortHeads(item.family);
+      if (item.type === 'truncated') recording.forgetShortHeads(recording.familyOf(item.file));
+      // Not even a search has what is missing.
+      if (item.type === 'gap') recording.facts = { ...recording.facts, sinceMs: nowMs() + this.#offsetMs };
+    }
+    if (records.length > 0) await recording.append(records);
+    const atMs = nowMs();
+    const isFirst = !this.hasWorked || recording.facts.lostMs !== null;
+    const zone = zoneOf(this.#peer.state);
+    if (zone !== null) recording.facts = { ...recording.facts, zone };
+    if (isFirst) this.#connectedMs = performance.now();
+    recording.facts = {
+      ...recording.facts,
+      asOfMs: this.#completeUntil(records, recording, atMs),
+      lostMs: null,
+      clock: clocks.of(this.#id) ?? recording.facts.clock,
+    };
+    this.hasWorked = true;
+    signs?.sign(this.#id, atMs);
+    if (isFirst || performance.now() - this.#savedMs > SAVE_MS) await this.save();
+  }
+
+  /** Until when nothing is missing, by the clock of this node. */
+  #completeUntil(records: readonly FoundRecord[], { facts }: Recording, nowMs: number): number {
+    this.#isLive ||= performance.now() - this.#connectedMs > CAUGHT_UP_MS;
+    if (this.#isLive && records.length < FULL_BATCH) return nowMs;
+    const lastMs = records.findLast(({ timeMs }) => timeMs !== undefined)?.timeMs;
+    return lastMs === undefined ? facts.asOfMs : Math.max(facts.asOfMs, Math.min(nowMs, lastMs - this.#offsetMs));
+  }
+
+  /** Nothing comes any more. */
+  lost(why: string, { isStopping = false } = {}): void {
+    const recording = this.#recording;
+    const atMs = this.#deps.nowMs();
+    const wasLive = this.#isLive;
+    this.#isLive = false;
+    if (!recording || !this.hasWorked || recording.facts.lostMs !== null) return;
+    // What it has said goodbye after is complete.
+    recording.facts =
+      isStopping && wasLive ? { ...recording.facts, asOfMs: atMs } : { ...recording.facts, lostMs: atMs };
+    void owned(this.save(), (error) => this.#deps.report(`recorder: ${errorMessage(error)}`));
+    this.#deps.signs?.ended(this.#id, atMs, why);
+  }
+
+  async save(): Promise<void> {
+    this.#savedMs = performance.now();
+    await this.#recording?.saveFacts();
+  }
+
+  get #offsetMs(): number {
+    return Math.round(this.#deps.clocks.of(this.#id)?.offsetMs ?? 0);
+  }
+}
+
+function followStart(
+  recording: Recording,
+  { historyMs, isByTime }: { historyMs: number; isByTime: boolean },
+): FollowQuery['start'] {
+  const resumed = recording.resume();
+  if (!resumed) return { timeMs: historyMs };
+  return isByTime ? { timeMs: recording.lastRecordMs ?? historyMs } : resumed;
+}
+
+/** The time to begin with: of a quiet member, the last records may be older than what is recorded of a busy one. */
+async function historyStart(
+  state: Peer['state'],
+  { memberMs, signal }: { memberMs: number; signal: AbortSignal },
+): Promise<number> {
+  let earliestMs = memberMs - HISTORY_MS;
+  const query = { order: 'newest', limit: HISTORY_RECORDS, before: 0, after: 0 } as const;
+  for await (const item of state.search(query, { signal, budgetMs: HISTORY_BUDGET_MS }))
+    if (isBatch(item)) for (const timeMs of item.times) if (timeMs < earliestMs) earliestMs = timeMs;
+  return earliestMs;
+}
+
+function startTime(start: FollowQuery['start'], memberMs: number): number {
+  return typeof start === 'object' && 'timeMs' in start ? start.timeMs : memberMs;
+}
+
+/** Of a contract-only member, as far as that is known. */
+function zoneOf(state: Peer['state']): string | null {
+  return state instanceof MemberNode ? state.timeZone : null;
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
