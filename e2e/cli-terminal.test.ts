@@ -43,6 +43,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'config at': [['now', 'EVIL'], ['EVIL']],
   events: [[], ['EVIL']],
   incident: [['--from', '2026-11-15T09:00:00Z', '--to', '2026-11-15T11:00:00Z'], ['EVIL'], ['-Q', 'EVIL"']],
+  'notify test': [
+    ['--notify-webhook', '{"name":"a","url-file":"EVIL"}'],
+    ['--notify-webhook', '{"name":"EVIL","url":"EVIL"}'],
+  ],
   logs: [['-n', '5'], ['EVIL-missing.log'], ['-n', '5', '--template', 'EVIL {message} {EVIL}'], ['-Q', 'EVIL"']],
   'logs ls': [[]],
   'logs formats': [[], ['EVIL.log'], ['EVIL-missing.log']],
