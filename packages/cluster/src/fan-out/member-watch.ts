@@ -3,6 +3,7 @@ import { type CallOptions, codeOf, MEMBER_HEARTBEAT_MS, type Member } from '@por
 import { type Owned, owned } from '@porthole/logs/shared';
 import { MemberSigns, type MemberSignsDeps } from '../membership/member-signs.ts';
 import type { Membership } from '../membership/membership.ts';
+import { CONTRACT_ROLE } from '../membership/static-members.ts';
 import { withDeadline } from '../requests/bounded-calls.ts';
 import type { Peers } from './peers.ts';
 
@@ -72,10 +73,13 @@ export class MemberWatch {
     const { membership } = this.#deps;
     const listed = new Map(membership.members.flatMap((member) => (member.isSelf ? [] : [[member.id, member]])));
     const contacted = this.#contacted([...listed.keys()]);
-    for (const { id, node } of listed.values()) {
+    const isLindb = membership.state.kind === 'lindb';
+    for (const { id, role, node } of listed.values()) {
       const isContacted = contacted.has(id);
       const isNew = this.#isKnown && !this.#listed.has(id);
-      if (isContacted || this.#deps.notifies) this.signs.listed(id, { run: node.onlineTime, isContacted, isNew });
+      const isSpared = isLindb || role === CONTRACT_ROLE;
+      if (isContacted || this.#deps.notifies)
+        this.signs.listed(id, { run: node.onlineTime, isContacted, isNew, isSpared });
       if (isContacted && !this.#follows.has(id)) this.#follow(id);
     }
     for (const [id, { node }] of this.#listed) {

@@ -86,6 +86,18 @@ describe('the peers', () => {
     expect(lindb.counts).toMatchObject({ '/api/v1/node': 2, '/api/v1/log/view': 1 });
   });
 
+  it('say when their run started, and contract-only ones that they are there, by a route that they have', async () => {
+    const lindb = await FakeLindb.start({ 'a.log': 'line\n' });
+    const { peers } = testPeers(member('lindb', { url: lindb.url }));
+    onTestFinished(() => peers.close());
+    const ping = async () => peers.get('lindb').ping?.({ signal: AbortSignal.timeout(5000) });
+    expect([await ping(), await ping()]).toEqual([0, 0]);
+    // What it is was asked once; whether it may get a token is asked with each request.
+    expect(lindb.counts).toMatchObject({ '/api/v1/node': 1, '/api/v1/log/list': 2 });
+    await lindb.stop();
+    await expect(ping()).rejects.toThrow();
+  });
+
   it('are selected by id, pattern and role', () => {
     const { peers } = testPeers(
       member('broker-1', { role: 'broker' }),

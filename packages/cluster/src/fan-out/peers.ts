@@ -172,8 +172,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       heard: () => watched?.heard(),
       hasFailed: () => watched?.hasFailed() ?? false,
       probe: async (signal) => {
-        const response = await contact()(`${member.url}${PATHS.live}`, { ...PROBE, signal });
-        await response.body?.getReader().read();
+        // Contract-only members have this route; for any other they would write an error to their log.
+        const response = await contact()(`${member.url}${PATHS.logList}`, { ...PROBE, signal });
+        const reader = response.body?.getReader();
+        await reader?.read();
+        await reader?.cancel();
         if (response.status > 500) throw new PortholeError('UNREACHABLE', `status ${response.status}`);
       },
       async forget(id, callOptions) {

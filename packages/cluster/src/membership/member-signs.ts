@@ -4,8 +4,9 @@ import { owned } from '@porthole/logs/shared';
 /** How often the members are looked at, and this process itself. */
 const TICK_MS = 500;
 
-/** A member without a sign of life for so long is asked, and so is one that is lost. */
+/** A member without a sign of life for so long is asked, and so is one that is lost. Others log each request: less often. */
 const QUIET_MS = 2500;
+const SPARED_MS = 15_000;
 
 /** How long one contact may take, and the pause before the next one. */
 const CONTACT_MS = 2000;
@@ -46,6 +47,17 @@ export interface Loss {
   firstFailureMs: number;
 }
 
+/** A member of the list, with the start of its run; 0 if that is not known. */
+export interface ListedMember {
+  run: number;
+  /** Whether it was not listed before. */
+  isNew: boolean;
+  /** Whether this node contacts it. */
+  isContacted: boolean;
+  /** Whether it logs every request, like LinDB: it is contacted less often. */
+  isSpared?: boolean;
+}
+
 export interface MemberSignsDeps {
   /**
    * Asks the member for something small. Resolves with the start of its run, 0 if it does not say; rejects without a response
@@ -77,6 +89,7 @@ interface Watched {
   isRecalled: boolean;
   /** Whether contacts are made; about others, this node knows what the registry says. */
   isContacted: boolean;
+  quietMs: number;
   lastSignMs: number | undefined;
   /** Since the last sign. */
   firstFailureMs: number | undefined;
@@ -159,11 +172,12 @@ export class MemberSigns {
     this.#write({ kind: 'member-left', timeMs: atMs, message: `${id} left: it was stopped`, fields }, atMs);
   }
 
-  /** The member is in the list of members, with this start of its run; 0 if that is not known. */
-  listed(id: string, { run, isContacted, isNew }: { run: number; isContacted: boolean; isNew: boolean }): void {
+  /** The member is in the list of members. */
+  listed(id: string, { run, isNew, isContacted, isSpared = false }: ListedMember): void {
     const known = this.#members.get(id);
     const member = known ?? this.#add(id, { run, isKnown: !isNew });
     member.isContacted = isContacted;
+    member.quietMs = isSpared ? SPARED_MS : QUIET_MS;
     if (!known && isNew && run !== 0) this.#responded(member, run, undefined);
     else if (run !== 0 && run !== member.run) this.#responded(member, run, undefined);
   }
@@ -183,20 +197,15 @@ export class MemberSigns {
     return { lastSignMs: member.lastSignMs ?? member.firstFailureMs, firstFailureMs: member.firstFailureMs };
   }
 
-  /** The last sign of life of a member; `undefined`: this node has seen none. */
-  lastSignMs(id: string): number | undefined {
-    return this.#members.get(id)?.lastSignMs;
-  }
-
   /** Asks the members that are quiet; called by the timer. */
   check(): void {
     this.#checkPause();
     const { wallMs, runningMs } = this.#tick;
     for (const member of this.#members.values()) {
-      if (!member.isContacted || runningMs - member.askedMs < QUIET_MS) continue;
+      if (!member.isContacted || runningMs - member.askedMs < member.quietMs) continue;
       if (member.state === 'new' && runningMs - this.#startedMs > JOINING_MS) member.isKnown = member.isRecalled;
       const quietMs = wallMs - (member.lastSignMs ?? 0);
-      if (member.state !== 'up' || quietMs >= QUIET_MS) this.#ask(member);
+      if (member.state !== 'up' || quietMs >= member.quietMs) this.#ask(member);
     }
   }
 
@@ -204,7 +213,7 @@ export class MemberSigns {
     const nothing = { lastSignMs: undefined, firstFailureMs: undefined, gap: undefined };
     const member: Watched = {
       ...{ id, run, isKnown, state: 'new', isContacted: false, isAsked: false, isFromPast: false, isRecalled: false },
-      ...{ ...nothing, misses: 0, askedMs: -Infinity },
+      ...{ ...nothing, misses: 0, askedMs: -Infinity, quietMs: QUIET_MS },
     };
     this.#members.set(id, member);
     if (this.#members.size > MAX_MEMBERS)

@@ -442,43 +442,43 @@ function readBytes(text: string): number | undefined {
 }
 
 /**
- * Log formats, each kept as its JSON text: a list of texts is compared, copied and reported like any other. A file has
- * them as tables; environment variables and flags as JSON.
+ * Tables, each kept as its JSON text: a list of texts is compared, copied and reported like any other. A file has them as
+ * tables; environment variables and flags as JSON. `parse` returns the texts, or what is wrong.
  */
-export const formatList: SettingKind<string[]> = {
-  name: 'list of formats',
-  noun: 'a list of log formats',
-  accepted: 'tables with name, lines and times',
-  limits: '',
-  shape: 'list',
-  read(value, { form }) {
-    const given = form === 'text' ? parseJsonList(String(value)) : value;
-    if (given === undefined) return { refused: 'not valid JSON' };
-    const { formats, problems } = parseUserFormats(given);
-    if (problems.length > 0) return { refused: escapeUnprintable(problems.join('; ')) };
-    return { value: formats.map(formatText) };
-  },
-  toJson: (texts) => [...texts],
-  toToml: (texts) => tomlLiteral(texts.map((text) => JSON.parse(text))),
-};
+function tableList(
+  names: Pick<SettingKind, 'name' | 'noun' | 'accepted'>,
+  parse: (given: unknown, baseDir: string) => { texts: string[]; problems: readonly string[] },
+): SettingKind<string[]> {
+  return {
+    ...names,
+    limits: '',
+    shape: 'list',
+    read(value, { form, baseDir }) {
+      const given = form === 'text' ? parseJsonList(String(value)) : value;
+      if (given === undefined) return { refused: 'not valid JSON' };
+      const { texts, problems } = parse(given, baseDir);
+      return problems.length > 0 ? { refused: escapeUnprintable(problems.join('; ')) } : { value: texts };
+    },
+    toJson: (texts) => [...texts],
+    toToml: (texts) => tomlLiteral(texts.map((text) => JSON.parse(text))),
+  };
+}
 
-/** Webhooks, in the same way. */
-export const webhookList: SettingKind<string[]> = {
-  name: 'list of webhooks',
-  noun: 'a list of webhooks',
-  accepted: 'tables with name and url or url-file',
-  limits: '',
-  shape: 'list',
-  read(value, { form, baseDir }) {
-    const given = form === 'text' ? parseJsonList(String(value)) : value;
-    if (given === undefined) return { refused: 'not valid JSON' };
-    const { webhooks, problems } = parseWebhooks(given, baseDir);
-    if (problems.length > 0) return { refused: escapeUnprintable(problems.join('; ')) };
-    return { value: webhooks.map((webhook) => JSON.stringify(webhook)) };
+export const formatList = tableList(
+  { name: 'list of formats', noun: 'a list of log formats', accepted: 'tables with name, lines and times' },
+  (given) => {
+    const { formats, problems } = parseUserFormats(given);
+    return { texts: formats.map(formatText), problems };
   },
-  toJson: (texts) => [...texts],
-  toToml: (texts) => tomlLiteral(texts.map((text) => JSON.parse(text))),
-};
+);
+
+export const webhookList = tableList(
+  { name: 'list of webhooks', noun: 'a list of webhooks', accepted: 'tables with name and url or url-file' },
+  (given, baseDir) => {
+    const { webhooks, problems } = parseWebhooks(given, baseDir);
+    return { texts: webhooks.map((webhook) => JSON.stringify(webhook)), problems };
+  },
+);
 
 /** The formats of a valid setting. */
 export function readFormats(texts: readonly string[]): UserFormat[] {
