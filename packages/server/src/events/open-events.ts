@@ -56,7 +56,7 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     });
     await events.start();
     const logEvents = new LogEvents({ logs, log, lookbackMs: settings.events.lookbackMs, ownLog });
-    logEvents.start();
+    if (settings.events.logs) logEvents.start();
     const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
     // One thread that starts with the first question: events are few.
     const own = threads ? { threads } : { workers: 1 };

@@ -153,7 +153,7 @@ test('without any source every setting has its default', async () => {
     },
     bundle: { maxBytes: 256 * 1024 ** 2, timeoutMs: 600_000 },
     config: { secretKeys: [], maxBytes: 1_048_576 },
-    events: { maxBytes: 16_777_216, lookbackMs: 3_600_000 },
+    events: { maxBytes: 16_777_216, logs: true, lookbackMs: 3_600_000 },
     notify: { webhook: [] },
   });
 });

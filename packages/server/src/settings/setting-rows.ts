@@ -211,6 +211,8 @@ export const SETTING_ROWS = {
   events: {
     maxBytes: { name: 'max-size', kind: size('0B', '1GiB'), default: 16 * MIB,
       about: 'Maximum size of the events of this node, in the directory `events` next to `logging.dir`: starts, stops, kills, changes of its configuration, bursts of errors. 0: none are kept, and no history of configurations.' },
+    logs: { kind: onOff, default: true,
+      about: 'Count the records of all logs while they are written, for events about bursts of errors, new errors, silence and rotation. Each log is kept open.' },
     lookbackMs: { kind: duration('0s', '7d'), default: DAY_MS / 24,
       about: 'How much of its logs a node reads in the background when it starts, to know which errors are new and how many are usual. 0: nothing.' },
   },

@@ -40,13 +40,14 @@ function makeDir(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'porthole-node-')));
 }
 
-/** Free ports, and an own log that is kept apart from the logs shown. */
+/** Free ports, an own log that is kept apart from the logs shown, and no log that is open because it is counted. */
 export function testSettings(dir: string, given: PartialSettings = {}): PartialSettings {
   return {
     ...given,
     http: { port: 0, ...given.http },
     grpc: { port: 0, ...given.grpc },
     logging: { dir: join(dir, 'own'), ...given.logging },
+    events: { logs: false, ...given.events },
     service: { logDir: join(dir, 'logs'), ...given.service },
   };
 }
