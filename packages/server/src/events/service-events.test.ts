@@ -48,7 +48,7 @@ class Machine {
     const ownLog = { warn: vi.fn() };
     const service = new ServiceEvents({
       ...{ log, pidFile: this.pidFile, unit: '', tallies: { lastFatal: undefined }, ownLog: ownLog as never },
-      config: { current: async () => ({ text: '', values: [] }) },
+      config: { observes: 'service', current: async () => ({ text: '', values: [] }) },
       ...more,
     });
     const poll = async (): Promise<Written[]> => {
@@ -206,7 +206,7 @@ describe.runIf(isLinux)('a service without a pid file', () => {
     const values = [{ key: 'server.port', value: Number(printed.toString()) }];
     const { poll } = await machine.watch({
       pidFile: '',
-      config: { current: async () => ({ text: '', values: values as never }) },
+      config: { observes: 'service', current: async () => ({ text: '', values: values as never }) },
     });
     expect(await poll()).toMatchObject([{ kind: 'service-started', pid: child.pid }]);
     await end(child, 'SIGKILL');

@@ -24,6 +24,9 @@ const POLL_MS = 2000;
 /** While the service does not run it is looked for less often if that takes long: by systemctl, or in all processes. */
 const SEARCH_POLLS = 5;
 
+/** The search in all processes is repeated less and less often: it never finds one of another user. */
+const MAX_SEARCH_POLLS = 150;
+
 /** Open files are counted every 30 s: a database may have many. */
 const FILES_POLLS = 15;
 
@@ -41,7 +44,7 @@ export interface ServiceEventsDeps {
   pidFile: string;
   unit: string;
   /** Has the port that is looked for without the other two. */
-  config: Pick<ConfigSource, 'current'>;
+  config: Pick<ConfigSource, 'current' | 'observes'>;
   tallies: Pick<LogTallies, 'lastFatal'>;
   ownLog: Logger;
 }
@@ -60,6 +63,7 @@ export class ServiceEvents {
   #polling: Owned = NO_WORK;
   #isPolling = false;
   #polls = 0;
+  #searchPolls = SEARCH_POLLS;
   #bootMs: number | undefined;
   #service: KnownService | undefined;
   #startedMs = Date.now();
@@ -111,8 +115,10 @@ export class ServiceEvents {
       await this.#reportEnd(before);
     }
     const { pidFile } = this.#deps;
-    if (pidFile === '' && this.#polls++ % SEARCH_POLLS !== 0) return;
+    if (pidFile === '' && this.#polls++ % this.#searchPolls !== 0) return;
     const found = await this.#find();
+    const isByPort = pidFile === '' && this.#deps.unit === '';
+    this.#searchPolls = isByPort && !found ? Math.min(this.#searchPolls * 2, MAX_SEARCH_POLLS) : SEARCH_POLLS;
     const running = found && (await readProcess(found.pid, this.#bootMs));
     const isOther = running && running.startedMs > (found.writtenMs ?? Number.POSITIVE_INFINITY) + PID_FILE_MS;
     await this.#reportMissed(isOther ? undefined : running);
@@ -129,7 +135,8 @@ export class ServiceEvents {
       const state = await readUnit(unit);
       return state?.pid === undefined ? undefined : { pid: state.pid, unit: state };
     }
-    const { values } = await config.current();
+    // A node that shows its own settings does not know those of the service.
+    const { values } = config.observes === 'self' ? { values: [] } : await config.current();
     for (const { key, value } of values) {
       const port = /(?:^|[._-])port$/i.test(key) ? Number(value) : 0;
       const pid = Number.isInteger(port) && port > 0 && port < 65_536 ? await findListener(port) : undefined;
