@@ -12,6 +12,7 @@ export { heads } from './scan/heads';
 export { jsonMembers } from './scan/json-members';
 export { contextPath, jsonPath } from './scan/json-path';
 export { groupSources } from './scan/source-groups';
+export { summarise } from './scan/summarise';
 export { addGrams } from './scan/text-grams';
 export { walk } from './scan/walk';
 export { escapes } from './scrub/escapes';
@@ -131,7 +132,9 @@ export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
 export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
 /** The indices of those that are in no group. */
 export const OTHERS: u32 = LEVELS + MAX_HEADS;
-export const MEMORY_BYTES: u32 = OTHERS + MAX_HEADS * 4;
+/** What `summarise` counts: the earliest and the latest time, how late one is, records without one, and those of each rank. */
+export const SUMMARY: u32 = OTHERS + MAX_HEADS * 4;
+export const MEMORY_BYTES: u32 = SUMMARY + 3 * 8 + 8 * 4;
 
 /** A bit for each byte of four vectors of comparisons. */
 export function bits64(a: v128, b: v128, c: v128, d: v128): u64 {

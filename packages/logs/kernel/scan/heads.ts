@@ -13,7 +13,7 @@ import {
   TIMES,
   ZONE_STARTS,
 } from '../scan';
-import { isContinued, isRelayedJson, NO_RECORD, readRank } from './levels';
+import { isContinued, isKnownLevel, isRelayedJson, NO_RECORD, readRank } from './levels';
 
 const TAB: u8 = 9;
 const NEWLINE: u8 = 10;
@@ -213,16 +213,14 @@ function hasBit(set: u32, a: u8, b: u8, c: u8): bool {
 function matchTime(at: u32, end: u32): bool {
   // Lines of several levels may have times that start differently; those of a day follow each other.
   const slot = ENTRY_SLOTS + (((load<u32>(at) * 0x9e3779b1) >> 27) << 2);
-  current = load<u32>(slot);
-  if (current !== 0 && isEntry(current, at, end)) return true;
   const stop = PROGRAM_ENTRIES + load<u32>(PROGRAM, 16) * ENTRY_BYTES;
-  for (let entry = PROGRAM_ENTRIES; entry < stop; entry += ENTRY_BYTES) {
-    if (entry === current || !isEntry(entry, at, end)) continue;
+  current = load<u32>(slot);
+  for (let entry = PROGRAM_ENTRIES; current === 0 || !isEntry(current, at, end); entry += ENTRY_BYTES) {
+    if (entry >= stop) return false;
     current = entry;
-    store<u32>(slot, entry);
-    return true;
   }
-  return false;
+  store<u32>(slot, current);
+  return true;
 }
 
 function isEntry(entry: u32, at: u32, end: u32): bool {
@@ -255,12 +253,16 @@ function isEntry(entry: u32, at: u32, end: u32): bool {
     if (to === start || to - start > 9) return false;
   } else if (isDigit(load<u8>(to))) return false;
   const tail = load<u32>(entry, 4);
-  if (to + tail > end) return false;
-  const differ = v128.xor(v128.load(to), v128.load(entry + TAIL));
-  if (v128.any_true(v128.and(differ, v128.load(entry + TAIL_MASK)))) return false;
-  to += tail;
+  if (tail > 0) {
+    const differ = v128.xor(v128.load(to), v128.load(entry + TAIL));
+    if (to + tail > end || v128.any_true(v128.and(differ, v128.load(entry + TAIL_MASK)))) return false;
+    to += tail;
+  }
   const follows = load<u32>(entry, 40);
-  if (to < end && !endsTime(to, end, follows, mark !== 0, tail > 0)) return false;
+  // What follows the time is mostly a level that has followed such times before.
+  const kind = ((<u32>(tail > 0)) << 8) | ((<u32>(mark !== 0)) << 9);
+  if (!isKnownLevel(entry, kind, to, end) && to < end && !endsTime(to, end, follows, mark !== 0, tail > 0))
+    return false;
   timeEnd = to;
   timeMs = minuteMs + <f64>(second * 1000 + ms);
   return true;
@@ -285,6 +287,7 @@ function readMinute(entry: u32, clock: u32): bool {
 /** Whether what follows a time is surely no part of it: no fraction, AM or PM, zone or year. */
 function endsTime(at: u32, end: u32, follows: u32, hasFraction: bool, hasTail: bool): bool {
   const byte = load<u8>(at);
+  if (byte === TAB) return true;
   const next = at + 1 < end ? load<u8>(at, 1) : SPACE;
   if (byte === DOT || byte === COMMA || byte === COLON) return !isDigit(next) && !(byte === DOT && hasTail);
   if ((follows & IS_BARE) !== 0) return hasFraction || !isDigit(byte);

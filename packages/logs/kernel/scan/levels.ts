@@ -29,7 +29,10 @@ const OPEN_BRACKET: u8 = 91;
 const CLOSE_BRACKET: u8 = 93;
 const BAR: u8 = 124;
 const EQUAL: u8 = 61;
+const COMMA: u8 = 44;
 const MINUS: u8 = 45;
+const DOT: u8 = 46;
+const UNDERSCORE: u8 = 95;
 const INFO_RANK: u8 = 3;
 
 /** Instead of a rank: the line belongs to the record before it. */
@@ -53,6 +56,9 @@ const KEY_LETTERS: u32 = 10;
 const IS_SPOKEN: u32 = 8;
 const RANK_BITS: u32 = 7;
 
+/** The side behind the time, as looks have it. */
+const AFTER: u64 = 62;
+
 const NONE: u32 = 0xffffffff;
 
 // The best column that has a level, and its rank; the look of the last candidate.
@@ -66,14 +72,14 @@ let seenEnd: u32 = 0;
 export function readRank(entry: u32, from: u32, timeAt: u32, timeEnd: u32, end: u32): u8 {
   const slot = PROGRAM_SLOTS + (load<u32>(entry, 12) & 255) * SLOT_BYTES;
   const other = load<u32>(slot);
-  if ((other & IS_COLUMN) !== 0) return columnRank(timeEnd, end);
+  if ((other & IS_COLUMN) !== 0) return knownLevel !== UNSURE ? knownLevel : columnRank(timeEnd, end);
   let rank: u8 = (other & IS_REPORT) !== 0 ? reportRank(timeEnd, end) : 0;
   if (rank >= NO_RECORD) return rank;
   if (rank === 0) rank = <u8>load<u32>(entry, 32);
   if (rank === 0) {
     if ((other & IS_MARK) !== 0) rank = markRank(timeEnd, end);
     else {
-      rank = levelRank(slot, from, timeAt, timeEnd, end);
+      rank = knownLevel !== UNSURE ? knownLevel : levelRank(slot, from, timeAt, timeEnd, end);
       if (rank === UNSURE) return UNSURE;
       if (rank === 0 && ((other & IS_STATUS) !== 0 || isQuoted(timeEnd))) rank = statusRank(timeEnd, end);
     }
@@ -92,14 +98,11 @@ function levelRank(slot: u32, from: u32, timeAt: u32, timeEnd: u32, end: u32): u
   bestRank = 0;
   const columns = slot + 16;
   if (before + after === 0) return 0;
-  const mayBeKnown = before === 0 && timeEnd + 16 <= end;
-  const known = mayBeKnown ? knownRank(slot, timeEnd) : UNSURE;
-  if (known !== UNSURE) return known;
   if (before > 0 && !findLevels(from, timeAt, 60, MOST_WORDS, columns, before)) return UNSURE;
   if (after > 0 && best > 0) {
     const isSure = findLevels(timeEnd, end, 62, load<u32>(slot, 4), columns + before * COLUMN_BYTES, after);
     if (!isSure) return UNSURE;
-    if (mayBeKnown && best === 0 && seenEnd <= timeEnd + 16) addKnown(slot, timeEnd, seenEnd - timeEnd, bestRank);
+    if (before === 0 && best === 0) addKnown(timeEnd, seenEnd, end, bestRank);
   }
   return bestRank;
 }
@@ -107,25 +110,38 @@ function levelRank(slot: u32, from: u32, timeAt: u32, timeEnd: u32, end: u32): u
 const KNOWN_BYTES: u32 = 48;
 const MOST_KNOWN: u32 = 12;
 
-/** The rank of the level that was read behind another time before the same bytes; UNSURE if there was none. */
-function knownRank(slot: u32, timeEnd: u32): u8 {
-  const bytes = v128.load(timeEnd);
+// The level that follows the time of the line, and times of which kind and slot it has followed.
+let knownLevel: u8 = UNSURE;
+let knownKind: u32 = 0;
+
+/** Whether the bytes at `at` are a level that has been read behind a time of this kind before. */
+export function isKnownLevel(entry: u32, kind: u32, at: u32, end: u32): bool {
+  knownKind = kind | (load<u32>(entry, 12) & 255);
+  knownLevel = UNSURE;
+  if (at + 16 > end) return false;
+  const bytes = v128.load(at);
   const stop = KNOWN_LEVELS + load<u32>(PROGRAM, 24) * KNOWN_BYTES;
   for (let row = KNOWN_LEVELS; row < stop; row += KNOWN_BYTES) {
     const differ = v128.and(v128.xor(bytes, v128.load(row)), v128.load(row, 16));
-    if (!v128.any_true(differ) && load<u32>(row, 32) === slot) return <u8>load<u32>(row, 36);
+    if (v128.any_true(differ) || load<u32>(row, 32) !== knownKind) continue;
+    knownLevel = <u8>load<u32>(row, 36);
+    return true;
   }
-  return UNSURE;
+  return false;
 }
 
-function addKnown(slot: u32, timeEnd: u32, size: u32, rank: u8): void {
+/** At least as many bytes as are looked at to find that a time ends. */
+const LEAST_KNOWN: u32 = 5;
+
+/** Adds a level that was found by looking at `[start, seen)`. */
+function addKnown(start: u32, seen: u32, end: u32, rank: u8): void {
   const count = load<u32>(PROGRAM, 24);
-  if (count === MOST_KNOWN) return;
+  if (count === MOST_KNOWN || start + 16 > end || seen > start + 16 || seen < start + LEAST_KNOWN) return;
   const row = KNOWN_LEVELS + count * KNOWN_BYTES;
-  v128.store(row, v128.load(timeEnd));
+  v128.store(row, v128.load(start));
   memory.fill(row + 16, 0, 16);
-  memory.fill(row + 16, 255, size);
-  store<u32>(row, slot, 32);
+  memory.fill(row + 16, 255, seen - start);
+  store<u32>(row, knownKind, 32);
   store<u32>(row, rank, 36);
   store<u32>(PROGRAM, count + 1, 24);
 }
@@ -153,10 +169,10 @@ function findLevels(from: u32, to: u32, side: u64, mostWords: u32, columns: u32,
     if (!isLetter(byte)) continue;
     let wordEnd = at + 1;
     while (wordEnd < limit && isLetter(load<u8>(wordEnd))) wordEnd++;
-    // `LOG_ERR`.
-    if (byte === 76 && wordEnd - at === 3 && load<u8>(wordEnd) === 95 && wordEnd < limit) return false;
-    const isWord = wordEnd - at <= LONGEST_WORD && (at === from || (load<u8>(CLASSES + load<u8>(at - 1)) & LEFT) !== 0);
-    if (isWord && !(side === 62 && isJoined(at, from))) {
+    const isWord = at === from || (load<u8>(CLASSES + load<u8>(at - 1)) & LEFT) !== 0;
+    // `LOG_ERR`
+    if (isWord && byte === 76 && wordEnd === at + 3 && load<u8>(wordEnd) === UNDERSCORE) return false;
+    if (wordEnd - at <= LONGEST_WORD && isWord && !(side === AFTER && isPart(at, from))) {
       const rank = candidateRank(at, wordEnd, from, to);
       if (rank === UNSURE) return false;
       // A letter that stands for something else has NO_RECORD.
@@ -174,8 +190,8 @@ function findLevels(from: u32, to: u32, side: u64, mostWords: u32, columns: u32,
   return true;
 }
 
-/** Whether a dash joins a word with the one in front of it: `AUTH-ERROR:`. */
-function isJoined(at: u32, from: u32): bool {
+/** Whether a dash joins the word with the one before it: `AUTH-ERROR:`. */
+function isPart(at: u32, from: u32): bool {
   if (at < from + 2 || load<u8>(at - 1) !== MINUS) return false;
   const joined = load<u8>(at - 2);
   return isLetter(joined) || isDigit(joined) || joined === QUOTE;
@@ -200,9 +216,10 @@ function candidateRank(start: u32, wordEnd: u32, from: u32, to: u32): u8 {
   const first = load<u8>(start);
   let rank: u8 = 0;
   if (end - start === 1) {
-    rank = isCapital(first) ? load<u8>(LETTER_RANKS + first) : start === from && first === 100 ? 2 : 0;
-    // SAP writes small letters right behind the time.
-    if (rank === 0 && start === from + 1 && !isCapital(first) && load<u8>(from) === SPACE) return UNSURE;
+    rank = start === from && first === 100 ? 2 : load<u8>(LETTER_RANKS + first);
+    // A small letter between spaces right behind the time.
+    if (rank === 0 && start === from + 1 && load<u8>(from) === SPACE && load<u8>(end) === SPACE) return UNSURE;
+    // `T:1234` is a key and its value.
     if (load<u8>(end) === COLON && end + 1 < to && isDigit(load<u8>(end, 1))) return 0;
     if (end < to && first === 68 && isDigit(load<u8>(end)) && load<u8>(end) <= 53) end++;
   } else {
@@ -222,17 +239,15 @@ function candidateRank(start: u32, wordEnd: u32, from: u32, to: u32): u8 {
     const isNextDigit = end + 1 < to && isDigit(next);
     if ((load<u8>(CLASSES + right) & RIGHT) === 0) return 0;
     if (right === MINUS && isNextDigit) return UNSURE;
-    const left = start > from ? load<u8>(start - 1) : SPACE;
-    // `].INF-`, and lists like `system,error,critical`.
-    if ((right === MINUS && left === 46) || (right === 44 && left === 44)) return UNSURE;
-    if (right === SLASH && (left === SLASH || left === 46)) return 0;
+    const near = start > from ? load<u8>(start - 1) : SPACE;
+    if (right === MINUS && next !== SPACE && next !== MINUS) return near === DOT ? UNSURE : 0;
+    // Part of a path or an address.
+    if (right === SLASH && (near === SLASH || near === DOT)) return 0;
     if (right === COLON && next === SLASH && end + 1 < to) return 0;
-    if (right === MINUS && next !== SPACE && next !== MINUS) return 0;
+    if (right === COMMA && near === COMMA) return UNSURE;
     if (right === 43 && !isNextDigit) return 0;
     if (right === 46 && end + 1 < to && next !== SPACE) return 0;
   }
-  // `[core:error]`.
-  if (start > from && end < to && load<u8>(start - 1) === COLON && load<u8>(end) === CLOSE_BRACKET) return UNSURE;
   look = lookOf(start, end, from, to);
   return look === 0 ? 0 : rank;
 }
@@ -259,16 +274,25 @@ function lookOf(start: u32, end: u32, from: u32, to: u32): u64 {
     if (right < to && load<u8>(right) === close && !isDigit(outer) && !isLetter(outer))
       return outer === EQUAL || (outer === COLON && open === QUOTE) ? 0 : <u64>open * 128 + close;
   }
-  // The first word of a request.
+  // The first word of a request: `"TRACE / HTTP/1.1"`.
   if (near === QUOTE && end < to && load<u8>(end) === SPACE) return 0;
+  if (near === COLON && end < to && load<u8>(end) === CLOSE_BRACKET && isInModule(start - 2, from)) return MODULE;
   const after: u64 = blank(end < to ? load<u8>(end) : SPACE);
   if (near === EQUAL) return start === from + 1 ? <u64>EQUAL * 128 + after : 0;
   const isFirstCapital = isCapital(load<u8>(start));
   if (end - start > 2 && isFirstCapital && !isCapital(load<u8>(start, 1)))
     return ((<u64>blank(near) * 128 + 65) * 128 + 97) * 128 + after;
-  const isAlone = end - start <= 2;
-  const style: u64 = isAlone ? (isFirstCapital || start === from ? 49 : 50) : isFirstCapital ? 65 : 97;
+  const style: u64 = end - start <= 2 ? 49 : isFirstCapital ? 65 : 97;
   return (<u64>blank(near) * 128 + style) * 128 + after;
+}
+
+/** `[core:error]` of Apache is in the same column as `[error]`. */
+const MODULE: u64 = 91 * 128 + 93;
+
+function isInModule(end: u32, from: u32): bool {
+  let at = end;
+  while (at > from && (isLetter(load<u8>(at)) || isDigit(load<u8>(at)) || load<u8>(at) === UNDERSCORE)) at--;
+  return at >= from && load<u8>(at) === OPEN_BRACKET;
 }
 
 function blank(mark: u8): u8 {
@@ -333,16 +357,13 @@ const LONGEST_COLUMN: u32 = 8;
 function columnRank(at: u32, end: u32): u8 {
   const separator = load<u8>(at);
   if (at >= end || (separator !== TAB && separator !== SPACE)) return 0;
-  const mayBeKnown = at + 16 <= end;
-  const known = mayBeKnown ? knownRank(PROGRAM_SLOTS, at) : UNSURE;
-  if (known !== UNSURE) return known;
   let key: u64 = 0;
   const stop = min(at + LONGEST_COLUMN + 2, end);
   for (let next = at + 1; next < stop; next++) {
     const byte = load<u8>(next);
     if (byte === TAB) {
       const rank = key === 0 ? <u8>0 : rankOf(key);
-      if (mayBeKnown && rank > 0) addKnown(PROGRAM_SLOTS, at, next + 1 - at, rank);
+      if (rank > 0) addKnown(at, next + 1, end, rank);
       return rank;
     }
     if (!isLetter(byte)) return 0;
@@ -461,8 +482,8 @@ function statusRank(start: u32, end: u32): u8 {
     if (!isMethodAt(at, end, start)) continue;
     if (before > 0) return rankOfStatus(before);
     const status = load<u8>(at - 1) === QUOTE ? quotedStatus(at - 1, end) : statusBehind(at, end);
-    // It may be in front of the method.
-    return status === 0 && load<u8>(at - 1) === SPACE ? UNSURE : rankOfStatus(status);
+    // It may be in front of the request.
+    return status > 0 ? rankOfStatus(status) : UNSURE;
   }
   return 0;
 }
@@ -526,15 +547,17 @@ function isBehindTimers(at: u32, start: u32): bool {
   for (let left = at - 2; left >= start; left--) {
     const byte = load<u8>(left);
     if (byte === SLASH) slashes++;
-    else if (byte === MINUS || byte === 46) isTimer = true;
+    else if (byte === MINUS || byte === DOT) isTimer = true;
     else if (byte === SPACE) {
       if (slashes > 0 || !isTimer) break;
-      if (++timers === 3) return true;
+      if (++timers === AMAZON_TIMERS) return true;
       isTimer = false;
-    } else if (!isDigit(byte) && byte !== 43) break;
+    } else if (!isDigit(byte) && byte !== 43) return false;
   }
   return slashes >= 3;
 }
+
+const AMAZON_TIMERS = 3;
 
 function isMethodAt(at: u32, end: u32, start: u32): bool {
   const before = at > start ? load<u8>(at - 1) : SPACE;
@@ -580,8 +603,8 @@ function messageRank(timeEnd: u32, end: u32): u8 {
   for (let words = 0; words < 4 && at < end; words++) {
     while (at < end && load<u8>(at) === SPACE) at++;
     const wordEnd = skipWord(at, end);
-    const isTag = wordEnd > at && load<u8>(wordEnd - 1) === COLON;
-    if (isTag && (words > 0 || load<u8>(wordEnd - 2) === CLOSE_BRACKET)) return spokenRank(wordEnd, end);
+    const isTag = words > 0 || load<u8>(wordEnd - 2) === CLOSE_BRACKET;
+    if (wordEnd > at && load<u8>(wordEnd - 1) === COLON && isTag) return spokenRank(wordEnd, end);
     at = wordEnd;
   }
   return 0;

@@ -12,6 +12,7 @@ export const GRAM_ROWS = 32_768;
 interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number, known: number, most: number): number;
+  summarise(count: number): void;
   checksum(from: number, to: number): number;
   addGrams(from: number, to: number, bit: number): void;
   jsonPath(from: number, to: number, length: number): number;
@@ -34,6 +35,18 @@ export interface Needle {
 interface MemoryAround {
   before: number;
   length: number;
+}
+
+/** Summarises all records of a block. Times are infinite if it has none. */
+export interface RecordsSummary {
+  minMs: number;
+  maxMs: number;
+  /** Maximum by which a record is older than an earlier one in the block. */
+  lateMs: number;
+  /** Records per level rank; 0: without a level. */
+  counts: number[];
+  /** Records without a time. */
+  untimed: number;
 }
 
 /** Longest part of a text that the kernel searches for. */
@@ -75,6 +88,8 @@ export class ScanKernel {
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
   readonly #program: Uint8Array;
+  readonly #summaryTimes: Float64Array;
+  readonly #summaryCounts: Uint32Array;
   #loadedProgram: HeadProgram | undefined;
   #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
@@ -94,6 +109,8 @@ export class ScanKernel {
     this.ranks = new Uint8Array(buffer, at('LEVELS'), at('MAX_HEADS'));
     this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
     this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
+    this.#summaryTimes = new Float64Array(buffer, at('SUMMARY'), 3);
+    this.#summaryCounts = new Uint32Array(buffer, at('SUMMARY') + 24, 8);
     this.#program = new Uint8Array(buffer, at('PROGRAM'), at('PROGRAM_BYTES'));
     this.byteClasses = new Uint8Array(buffer, at('BYTE_CLASSES'), 256);
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
@@ -132,6 +149,14 @@ export class ScanKernel {
    */
   heads(from: number, to: number, { limit, known, most }: { limit: number; known: number; most: number }): number {
     return this.#exports.heads(from, to, limit, known, most);
+  }
+
+  /** Summarises the first `count` records of the table of `heads`. */
+  summarise(count: number): RecordsSummary {
+    this.#exports.summarise(count);
+    const [minMs = 0, maxMs = 0, lateMs = 0] = this.#summaryTimes;
+    const [untimed = 0, ...counts] = this.#summaryCounts;
+    return { minMs, maxMs, lateMs, counts, untimed };
   }
 
   /** A hash of the text `[from, to)`. */

@@ -7,7 +7,6 @@ import {
   type LineHead,
   type WrapperName,
 } from './format.ts';
-import { createContractFormat } from './formats/contract-format.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
@@ -30,6 +29,7 @@ import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
 import { BLOCK_NAMES, type BlockName, createBlockFormat, detectBlocks, isBlockName } from './heads/block-format.ts';
+import { createContractFormat } from './heads/contract-format.ts';
 import { createHeadFormat, type HeadFormat, hasPartialSlots, type TimedLine } from './heads/head-format.ts';
 import { createJsonPathFormat } from './heads/json-path-format.ts';
 import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';

@@ -4,9 +4,9 @@ import { jsonTokens, randomJsonObject } from '../testing/random-json.ts';
 import { detectFormat } from './detect-format.ts';
 import { contextFromEntries, exactNumber, readContext, splitMembers } from './exact-context.ts';
 import type { FormatOptions, RecordFields } from './format.ts';
-import { createContractFormat } from './formats/contract-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import { createLindbAccessFormat } from './formats/lindb-formats.ts';
+import { createContractFormat } from './heads/contract-format.ts';
 import { createZone } from './zone.ts';
 
 const OPTIONS: FormatOptions = { zone: createZone('UTC'), writtenMs: Date.UTC(2026, 10, 15) };

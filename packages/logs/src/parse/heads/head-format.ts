@@ -139,8 +139,8 @@ export function createHeadFormat({
       const slot = learned.slots[index];
       if (!slot) continue;
       found.timeAt = readSlot(bytes, from, end, slot, time);
-      found.slot = index;
       if (found.timeAt < 0) continue;
+      found.slot = index;
       const isContinued = index > 0 && relayed !== undefined && relayed.includes(syslogTag(bytes, time.end, end));
       return isContinued ? undefined : slot;
     }
@@ -273,8 +273,7 @@ export function createHeadFormat({
 
   return {
     get program() {
-      // Which lines continue a record, the kernel does not see.
-      if (relayed === undefined) program ??= createHeadProgram({ ...learned, letters, mayCrash, find });
+      program ??= createHeadProgram({ ...learned, letters, mayCrash, find });
       return program;
     },
     name,

@@ -241,6 +241,8 @@ export function createHeadProgram(options: ProgramOptions): HeadProgram | undefi
   const { slots } = options;
   const [first] = slots;
   if (!first || !isReadable(first) || slots.length > MOST_SLOTS) return undefined;
+  // Whether a line that is relayed starts a record depends on which program wrote it.
+  if (slots.some(({ relayed }) => relayed)) return undefined;
   if (first.place === 'behind' && (first.spelling === 'clock' || !isPlainMark(first.before))) return undefined;
   return new LearnedProgram(options);
 }

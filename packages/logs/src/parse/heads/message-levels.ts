@@ -171,7 +171,7 @@ function isBehindTimers(bytes: Buffer, at: number, start: number): boolean {
       if (slashes > 0 || !isTimer) break;
       if (++timers === AMAZON_TIMERS) return true;
       isTimer = false;
-    } else if (!isDigit(byte) && byte !== PLUS) break;
+    } else if (!isDigit(byte) && byte !== PLUS) return false;
   }
   return slashes >= 3;
 }

@@ -321,7 +321,9 @@ function readDayMonth(bytes: Buffer, at: number, digitsEnd: number, end: number,
       return isDate(time, year, month, day) && withZone(bytes, clockEnd, end, time);
     }
   }
-  const clockEnd = isJoined ? -1 : readClock(bytes, yearAt, end, time, SECONDS_CLOCK);
+  // Bacula writes 17-Nov 18:33.
+  const style = bytes[digitsEnd] === MINUS && bytes[yearAt - 1] === SPACE ? MINUTES_CLOCK : SECONDS_CLOCK;
+  const clockEnd = isJoined ? -1 : readClock(bytes, yearAt, end, time, style);
   if (clockEnd < 0) return false;
   // `17 Nov 18:33:04 2026`, as some C libraries write it.
   const lateYear = readYearBehind(bytes, clockEnd, end);
@@ -589,6 +591,7 @@ interface ClockStyle {
 
 const PLAIN_CLOCK: ClockStyle = { mayLackSeconds: true, anyMark: true };
 const SECONDS_CLOCK: ClockStyle = {};
+const MINUTES_CLOCK: ClockStyle = { mayLackSeconds: true };
 const LOOSE_CLOCK: ClockStyle = { mayBeShort: true };
 
 /** Reads a time of day with its fraction and AM or PM; the position after it, negative if there is none. */

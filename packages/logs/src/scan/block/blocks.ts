@@ -1,5 +1,8 @@
+import type { RecordsSummary } from '../../kernel/scan-kernel.ts';
 import type { FormatName } from '../../parse/format.ts';
 import { levelRank } from '../../parse/level.ts';
+
+export type { RecordsSummary } from '../../kernel/scan-kernel.ts';
 
 const NEWLINE = 10;
 
@@ -105,18 +108,6 @@ export interface BlockCheck {
   scrubbed: boolean;
 }
 
-/** Summarises all records of a block. Times are infinite if it has none. */
-export interface RecordsSummary {
-  minMs: number;
-  maxMs: number;
-  /** Maximum by which a record is older than an earlier one in the block. */
-  lateMs: number;
-  /** Records per level rank; 0: without a level. */
-  counts: number[];
-  /** Records without a time. */
-  untimed: number;
-}
-
 /** Summarises a last block, which can still change. */
 export interface TailSummary {
   block: number;
@@ -124,27 +115,3 @@ export interface TailSummary {
 }
 
 export const ERROR_RANK = levelRank('ERROR');
-
-/** The index entry of a block. */
-export function summariseBlock(block: number, table: RecordTable): Omit<BlockSummary, 'check'> {
-  const { count, times, ranks } = table;
-  const counts = [0, 0, 0, 0, 0, 0, 0];
-  let minMs = Infinity;
-  let maxMs = -Infinity;
-  let lateMs = 0;
-  let untimed = 0;
-  for (let index = 0; index < count; index++) {
-    const rank = ranks[index] ?? 0;
-    const time = times[index] ?? Number.NaN;
-    counts[rank] = (counts[rank] ?? 0) + 1;
-    if (time < minMs) minMs = time;
-    if (time > maxMs) maxMs = time;
-    else if (maxMs - time > lateMs) lateMs = maxMs - time;
-    if (Number.isNaN(time)) untimed++;
-  }
-  return {
-    block,
-    all: { minMs, maxMs, lateMs, counts, untimed },
-    hasErrors: counts.slice(ERROR_RANK).some((errors) => errors > 0),
-  };
-}

@@ -2,7 +2,7 @@ import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, type BlockSummary, type RecordTable, summariseBlock } from '../block/blocks.ts';
+import { BLOCK_BYTES, type BlockSummary, ERROR_RANK, type RecordsSummary, type RecordTable } from '../block/blocks.ts';
 import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import type { Spans } from './find-matches.ts';
@@ -94,18 +94,18 @@ export class PartScan {
   /** All records of the loaded block, added to the index unless the block can still change. */
   records(block: number): RecordTable {
     const table = this.scanner.records();
-    const summary = summariseBlock(block, table);
-    if (summary.all) this.see(summary.all.minMs, summary.all.maxMs);
-    const isNoted = this.#note(summary, table.end);
-    if (summary.all && !isNoted) this.report.tail = { block, all: summary.all };
+    const all = this.#tools.kernel.summarise(table.count);
+    this.see(all.minMs, all.maxMs);
+    const isNoted = this.#note({ block, all, hasErrors: hasErrors(all) }, table.end);
+    if (!isNoted) this.report.tail = { block, all };
     return table;
   }
 
   /** The same while secrets may not be masked yet: only whether there are errors is added to the index. */
   unscrubbedRecords(block: number): RecordTable {
     const table = this.scanner.records();
-    const { hasErrors } = summariseBlock(block, table);
-    this.#note({ block, all: null, hasErrors }, table.end);
+    const all = this.#tools.kernel.summarise(table.count);
+    this.#note({ block, all: null, hasErrors: hasErrors(all) }, table.end);
     return table;
   }
 
@@ -131,6 +131,10 @@ export class PartScan {
     const offset = this.scanner.toOffset(position);
     return offset >= this.#part.startBytes && offset < this.#part.endBytes;
   }
+}
+
+function hasErrors({ counts }: RecordsSummary): boolean {
+  return counts.slice(ERROR_RANK).some((errors) => errors > 0);
 }
 
 /** The earliest and the latest time of the records that start in a part. */

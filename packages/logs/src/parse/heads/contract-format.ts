@@ -1,12 +1,12 @@
 import { decodeRecord } from '../decode-record.ts';
 import type { FormatOptions, HeadProgram, RecordFields } from '../format.ts';
-import { createHeadProgram, type FoundTime } from '../heads/head-program.ts';
-import type { HeadSlot } from '../heads/learn-head.ts';
-import { findLevelWord } from '../heads/level-words.ts';
+import { type ShapedFormat, trimLineEnd } from '../formats/define-format.ts';
+import { SPACE, skipLetters, TAB } from '../formats/tokens/byte-scan.ts';
 import { LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { type ShapedFormat, trimLineEnd } from './define-format.ts';
-import { SPACE, skipLetters, TAB } from './tokens/byte-scan.ts';
+import { createHeadProgram, type FoundTime } from './head-program.ts';
+import type { HeadSlot } from './learn-head.ts';
+import { findLevelWord } from './level-words.ts';
 
 /** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
@@ -67,11 +67,6 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
   };
 }
 
-function isLevelBehind(bytes: Buffer, tab: number, lineEnd: number): boolean {
-  const to = skipLetters(bytes, tab + 1, lineEnd);
-  return bytes[to] === TAB && findLevelWord(bytes, tab + 1, to) !== undefined;
-}
-
 const NO_TIME: FoundTime = {
   timeMs: Number.NaN,
   rank: 0,
@@ -93,6 +88,11 @@ const SLOT: HeadSlot = {
   other: '',
   postgres: false,
 };
+
+function isLevelBehind(bytes: Buffer, tab: number, lineEnd: number): boolean {
+  const to = skipLetters(bytes, tab + 1, lineEnd);
+  return bytes[to] === TAB && findLevelWord(bytes, tab + 1, to) !== undefined;
+}
 
 /** The level is the column after the time: up to the next tab, no further. */
 function rankBehind(bytes: Buffer, timeEnd: number, lineEnd: number): number {
