@@ -500,7 +500,8 @@ function acceptLooks(looks: ReadonlyMap<string, CountedLook>, records: number): 
     .map(({ look, indexes, count }) =>
       isSpoken(look.slice(1)) && count < records / 2 && look !== '> Aa:' && !titled
         ? { look, least: 0, most: 0 }
-        : { look, ...indexRange(indexes) },
+        : // A key says that it is a level, wherever it is.
+          { look, ...(look.endsWith('key') ? { least: 0, most: Math.max(...indexes) + 1 } : indexRange(indexes)) },
     );
 }
 
