@@ -46,12 +46,13 @@ class Watched {
     this.append(text);
   }
 
-  async run({ lookbackMs = 60 * MINUTE_MS } = {}) {
+  async run({ lookbackMs = 60 * MINUTE_MS, onStart = () => {} } = {}) {
     const logs = new LogDir(this.path, { threads: SHARED_THREADS, pollMs: 50 });
     const log = await EventLog.open({ dir: this.events, maxBytes: 1_000_000, now: () => this.nowMs });
     const ownLog = { warn: (...args: unknown[]) => this.warned.push(args) } as never;
     const watch = new LogEvents({ logs, log, lookbackMs, ownLog, now: () => this.nowMs });
     watch.start();
+    onStart();
     const close = async () => {
       await watch.close();
       await logs.close();
@@ -107,7 +108,13 @@ it('a burst, an error that was never seen and a rotation are events, once, also 
   });
   expect(second).toMatchObject({ kind: 'new-pattern', pattern: { level: 'FATAL', shape: 'giving up' } });
   // The record is found by its cursor.
-  const query = { order: 'oldest', limit: 1, before: 0, after: 0, start: { record: String(first?.record.cursor) } } as const;
+  const query = {
+    order: 'oldest',
+    limit: 1,
+    before: 0,
+    after: 0,
+    start: { record: String(first?.record.cursor) },
+  } as const;
   const found = [];
   for await (const items of searchItems(run.logs, query)) found.push(...items);
   expect(found[0]).toMatchObject({ type: 'record', message: 'disk /data is broken' });
@@ -143,6 +150,22 @@ it('a log that goes silent is an event with its usual gap', async () => {
       ...{ kind: 'log-silent', level: 'WARN', log: 'app.log' },
       message: expect.stringMatching(/^app\.log has written nothing for \d+ min; its longest gap was \d+ s$/),
     },
+  ]);
+});
+
+it('a new error before the node follows its logs is noticed, and a burst in a log that did not exist', async () => {
+  const watched = new Watched();
+  watched.writePast();
+  const run = await watched.run({ onStart: () => watched.append(watched.line('ERROR', 'disk is broken')) });
+  run.watch.check();
+  const errors = Array.from({ length: 25 }, (_, shard) => watched.line('ERROR', `timeout of shard ${shard}`)).join('');
+  watched.append(errors, 'other.log');
+  await eventually(() => expect(run.watch.tallies.log('other.log').totals.ERROR).toBe(25));
+  run.watch.check();
+  await run.log.flush();
+  expect(watched.written()).toMatchObject([
+    { kind: 'new-pattern', log: 'app.log', pattern: { shape: 'disk is broken' } },
+    { kind: 'log-burst', log: 'other.log', errors: 25, usualPerMinute: 0 },
   ]);
 });
 

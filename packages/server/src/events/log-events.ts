@@ -70,6 +70,7 @@ export class LogEvents {
   #following: Owned = NO_WORK;
   #reading: Owned = NO_WORK;
   #isReading = false;
+  readonly #startedMs: number;
   /** Up to when everything was counted. */
   #countedMs: number;
   #tickMs: number;
@@ -80,6 +81,7 @@ export class LogEvents {
     this.#deps = deps;
     this.#now = deps.now ?? Date.now;
     const nowMs = this.#now();
+    this.#startedMs = nowMs;
     this.#countedMs = nowMs - deps.lookbackMs;
     this.#tickMs = nowMs;
     this.tallies = new LogTallies(nowMs);
@@ -249,9 +251,12 @@ export class LogEvents {
     const { patterns } = this.tallies;
     const query = { ...range, minLevel: 'ERROR', limit: MAX_PATTERNS } as const;
     const digest = await this.#deps.logs.digest(query, this.#readOptions);
-    for (const { level, source, shape, count, firstMs, lastMs } of digest.groups.toReversed()) {
+    // What has happened since the node started is news, although it was not counted.
+    const newFromMs = Math.max(range.fromMs, this.#startedMs);
+    for (const { level, source, shape, count, firstMs, lastMs, sample } of digest.groups.toReversed()) {
       const times = { firstMs: firstMs ?? range.fromMs, lastMs: lastMs ?? range.toMs };
-      if (level) patterns.see({ level, source, shape }, { count, ...times });
+      if (times.firstMs >= newFromMs) patterns.count(sample.file, sample, times.firstMs);
+      else if (level) patterns.see({ level, source, shape }, { count, ...times });
     }
     const { end, ungrouped, totalGroups } = digest;
     const problems = end.problems.filter(({ code }) => !UNFOLLOWED.has(code));
@@ -267,12 +272,15 @@ export class LogEvents {
     const options = this.#readOptions;
     const details = (await logs.details(options)).filter(({ modifiedMs }) => modifiedMs >= range.fromMs);
     const families = new Set(details.sort((a, b) => b.modifiedMs - a.modifiedMs).map(({ family }) => family));
+    let isWhole = families.size <= MAX_READ_BACK;
     for (const family of [...families].slice(0, MAX_READ_BACK)) {
       options.signal.throwIfAborted();
       const query = { ...range, family, bucketMs: MINUTE_MS, buckets: 60 };
       const { buckets, end: familyEnd } = await logs.histogram(query, options);
       if (familyEnd.reason === 'exhausted') this.tallies.log(family).addPast(buckets, range);
+      else isWhole = false;
     }
+    if (isWhole) this.tallies.knowSince(range.fromMs);
   }
 
   #reportPattern({ pattern, record, log, timeMs, count }: FoundPattern, nowMs: number): void {

@@ -294,7 +294,7 @@ function wordCount(shape: string): number {
 export class LogTallies {
   readonly patterns: PatternTallies;
   readonly #logs = new Map<string, LogTally>();
-  readonly #sinceMs: number;
+  #sinceMs: number;
   /** The newest record of level FATAL. */
   lastFatal: { record: FoundRecord; log: string; timeMs: number } | undefined;
 
@@ -315,6 +315,12 @@ export class LogTallies {
     const tally = new LogTally(name, this.#sinceMs);
     this.#logs.set(name, tally);
     return tally;
+  }
+
+  /** All records since then are counted: logs without any had none. */
+  knowSince(timeMs: number): void {
+    this.#sinceMs = Math.min(this.#sinceMs, timeMs);
+    for (const log of this.#logs.values()) log.sinceMs = Math.min(log.sinceMs, timeMs);
   }
 
   /** Counts records that are written now. */
