@@ -251,7 +251,7 @@ const STYLE = `body{font:14px/1.5 system-ui,sans-serif;max-width:60rem;margin:2r
 h1{font-size:1.4rem;margin:.2rem 0 1.5rem}h2{font-size:1rem;margin:2rem 0 .5rem}.dim{color:#5b6577}
 code,.rec{font:12.5px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}.rec{background:#f1f3f7;border-radius:6px;padding:.4rem .7rem}
 .rec b{color:#b42318}li{margin:.7rem 0}table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:right}
-td:first-child{text-align:left}meter{width:8rem}@media(prefers-color-scheme:dark){body{color:#e6e9f0;background:#12161f}.rec{background:#1c2230}.rec b{color:#ff8a80}.dim{color:#98a2b3}}`;
+td:first-child{text-align:left}meter{width:8rem}meter::-webkit-meter-optimum-value{background:#1d63d8}meter::-moz-meter-bar{background:#1d63d8}@media(prefers-color-scheme:dark){body{color:#e6e9f0;background:#12161f}.rec{background:#1c2230}.rec b{color:#ff8a80}.dim{color:#98a2b3}}`;
 
 export function incidentHtml(incident: Incident, zone: ReportZone): string {
   const { headline, when, steps, standouts, phases, coverage } = toReport(incident, zone);

@@ -106,6 +106,7 @@ describe('a setting that changed before new errors', () => {
     const incident = await report(nodes);
     expect(incident.headline).toBe('New errors on 2 nodes, first on storage-3');
     expect(incident.coverage.isComplete).toBe(false);
+    expect(incident.members.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
   it('on a node whose clock is wrong is told by the right time', async () => {

@@ -22,7 +22,7 @@ import { type RecordBatch, toItems } from '@porthole/records';
 /** What a report needs of a cluster; one node is a cluster with one selected member. */
 export type IncidentSource = Pick<
   ClusterState,
-  'logHistogram' | 'logDigest' | 'logFields' | 'logTop' | 'search' | 'events' | 'configHistory'
+  'logHistogram' | 'logDigest' | 'logTop' | 'search' | 'events' | 'configHistory'
 >;
 
 export interface IncidentOptions extends SearchOptions {
@@ -41,7 +41,6 @@ const FIRST_RECORDS = 200;
 
 const MAX_GROUPS = 500;
 const MAX_VALUES = 20;
-const MAX_FIELDS = 40;
 
 /** An event and the node that wrote it, by the clock of the responding node. */
 export interface ClusterEvent extends Omit<NodeEvent, 'cursor' | 'level'> {
@@ -109,18 +108,8 @@ export class IncidentQuestions {
 
   /** The same with what is new; how much of the past was read is in its baseline. */
   async newGroups(range: TimeRange): Promise<ClusterDigest> {
-    const request = {
-      ...this.#conditions(range),
-      limit: MAX_GROUPS,
-      minLevel: 'WARN',
-      newSinceMs: range.fromMs,
-    } as const;
-    return this.#source.logDigest(request, this.#limits());
-  }
-
-  async fields(range: TimeRange, minLevel?: 'ERROR' | 'WARN') {
-    const request = { ...this.#conditions(range), limit: MAX_FIELDS, ...(minLevel && { minLevel }) };
-    return this.#keep(await this.#source.logFields(request, this.#limits()), range);
+    const limits = { limit: MAX_GROUPS, minLevel: 'WARN', newSinceMs: range.fromMs } as const;
+    return this.#source.logDigest({ ...this.#conditions(range), ...limits }, this.#limits());
   }
 
   async top(range: TimeRange, by: string, more: { minLevel?: 'ERROR' | 'WARN'; values?: readonly string[] } = {}) {
@@ -206,10 +195,11 @@ export class IncidentQuestions {
   #keep<T extends Answer>(answer: T, range: TimeRange, what?: 'events'): T {
     const { missing } = coverageOf(answer, range);
     for (const part of missing) this.#lacks(what ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
-    for (const report of answer.members) {
+    // A node without events is not one without logs.
+    for (const report of what ? [] : answer.members) {
       const known = this.#members.get(report.id);
       const isWorse = known?.outcome === 'ok' && (report.outcome !== 'ok' || (report.isPartial && !known.isPartial));
-      if (!known || (isWorse && !what)) this.#members.set(report.id, report);
+      if (!known || isWorse) this.#members.set(report.id, report);
     }
     return answer;
   }

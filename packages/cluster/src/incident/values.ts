@@ -1,20 +1,12 @@
-import type { ClusterFields, ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
-import type { FieldJson, QueryNode } from '@porthole/logs/types';
+import type { ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
+import type { FieldJson } from '@porthole/logs/types';
 import type { IncidentQuestions } from './incident-questions.ts';
-import {
-  compareCounts,
-  countPaths,
-  isError,
-  nodesText,
-  type Pattern,
-  rateText,
-  unusualness,
-  type Window,
-} from './patterns.ts';
+import { compareCounts, countPaths, isError, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
 
-/** Fields whose values are counted: each is up to four questions. */
+/** Fields whose values are counted, by three questions each, and values of each that are compared. */
 const MAX_FIELDS = 6;
+const MAX_VALUES = 3;
 
 /** A value that most records have says nothing. */
 const CONSTANT_SHARE = 0.95;
@@ -26,8 +18,6 @@ const BUILT_IN: ReadonlySet<string> = new Set(['level', 'source', 'message', 'co
 const MAX_SHARED = 3;
 
 const VALUE_WEIGHT = 85;
-/** More records without more errors. */
-const VOLUME_WEIGHT = 60;
 /** A value that only records of one pattern have is a part of that pattern. */
 const ONE_PATTERN = 0.6;
 
@@ -74,62 +64,38 @@ export function sharedValues(patterns: readonly Pattern[]): Map<Pattern, SharedV
   return new Map([...common].map(([pattern, values]) => [pattern, values.filter(isShared).slice(0, MAX_SHARED)]));
 }
 
-function valueQuery({ field, value }: Pick<SharedValue, 'field' | 'value'>): QueryNode {
-  return { kind: 'field', field, operator: '=', value };
-}
-
-/** Values of fields that stand out: among errors, or because there are many more records with them. */
+/** Values of fields that stand out among errors; where there are none, among warnings. */
 export async function findValues(
   questions: IncidentQuestions,
   window: Window,
   patterns: readonly Pattern[],
 ): Promise<Standout[]> {
   const level = patterns.some(isError) ? 'ERROR' : 'WARN';
-  const named = errorFields(patterns);
-  const all = questions.mayAsk('fields') ? await questions.fields(window) : undefined;
-  const large = all ? countableFields(all).filter((field) => !named.includes(field)) : [];
-  const known = new Set(all?.fields.map(({ name }) => name));
+  const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
   const found: Standout[] = [];
-  for (const field of [...named, ...large].slice(0, MAX_FIELDS)) {
+  for (const field of commonFields(patterns).slice(0, MAX_FIELDS)) {
     if (!questions.mayAsk('values of fields')) break;
-    const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
-    if (named.includes(field)) {
-      const errors = await questions.top(window, field, { minLevel: level });
-      const values = errors.values.slice(0, 3).map(({ value }) => value);
-      const past = await questions.top(before, field, { minLevel: level, values });
-      const records = await questions.top(window, field, { values });
-      found.push(...amongErrors({ field, errors, past, records, patterns, window }));
-    }
-    if (!known.has(field)) continue;
-    const records = await questions.top(window, field);
-    const past = await questions.top(before, field, { values: records.values.map(({ value }) => value) });
-    found.push(...byVolume({ field, records, past, window }));
+    const errors = await questions.top(window, field, { minLevel: level });
+    const values = errors.values.slice(0, MAX_VALUES).map(({ value }) => value);
+    const past = await questions.top(before, field, { minLevel: level, values });
+    const records = await questions.top(window, field, { values });
+    found.push(...standingOut({ field, level, errors, past, records, patterns, window }));
   }
   return withoutTwins(found);
 }
 
-/** Fields of which one value is in most records of an unusual pattern. */
-function errorFields(patterns: readonly Pattern[]): string[] {
+/** Fields of which one value is in many records of an unusual pattern. */
+function commonFields(patterns: readonly Pattern[]): string[] {
   const weights = new Map<string, number>();
   for (const { first, counts } of patterns)
-    for (const { field, count, of } of commonValues(first, 0.5))
+    for (const { field, count, of } of commonValues(first, 0.3))
       if (of > 2) weights.set(field, (weights.get(field) ?? 0) + (count / of) * Math.log1p(counts.during));
   return [...weights].sort(([, a], [, b]) => b - a).map(([field]) => field);
 }
 
-/** Fields that tell groups of records apart: neither constant nor different in most records. */
-function countableFields({ fields, records }: ClusterFields): string[] {
-  return fields
-    .filter(
-      ({ name, distinct, records: having }) =>
-        !BUILT_IN.has(name) && distinct > 1 && distinct <= 1000 && having >= records / 5,
-    )
-    .filter(({ distinct, records: having }) => distinct <= having / 4)
-    .map(({ name }) => name);
-}
-
 interface ErrorValues {
   field: string;
+  level: 'ERROR' | 'WARN';
   errors: ClusterTop;
   past: ClusterTop;
   records: ClusterTop;
@@ -138,10 +104,10 @@ interface ErrorValues {
 }
 
 /** Values that errors have more often than other records, or that several patterns share. */
-function amongErrors({ field, errors, past, records, patterns, window }: ErrorValues): Standout[] {
+function standingOut({ field, level, errors, past, records, patterns, window }: ErrorValues): Standout[] {
   const total = countAll(errors);
   const totalRecords = countAll(records);
-  return errors.values.slice(0, 3).flatMap(({ value, count, nodes }) => {
+  return errors.values.slice(0, MAX_VALUES).flatMap(({ value, count, nodes }) => {
     const inAll = countOf(records, value);
     const having = patterns.filter(({ first }) =>
       commonValues(first, 0.8).some((common) => common.field === field && common.value === value),
@@ -155,51 +121,17 @@ function amongErrors({ field, errors, past, records, patterns, window }: ErrorVa
     const strength =
       unusualness(counts) * (count / total) * (0.6 + 0.4 * Math.min(1, Math.log10(1 + Math.max(0, lift)) / 2));
     const share = totalRecords > total ? `, ${percent(inAll, totalRecords)} of all records` : '';
-    return toValue(
-      { field, value, nodes: Object.keys(nodes), counts },
-      {
-        score: VALUE_WEIGHT * strength * (isOfMany ? 1 : ONE_PATTERN),
-        title: `${field}=${value} in ${count === total ? 'all' : percent(count, total)} of the errors with ${field}`,
-        detail: `${rateText(counts)}${share}`,
-        window,
-        of: total,
-      },
-    );
+    return {
+      kind: 'value' as const,
+      score: VALUE_WEIGHT * strength * (isOfMany ? 1 : ONE_PATTERN),
+      title: `${field}=${value} in ${count === total ? 'all' : percent(count, total)} of the errors with ${field}`,
+      detail: `${rateText(counts)}${share}`,
+      nodes: Object.keys(nodes),
+      ...{ timeMs: null, event: null, keys: [], pattern: null, record: null },
+      ...{ field, value, counts, shares: [{ field, value, count, of: total }] },
+      paths: countPaths({ minLevel: level, query: { kind: 'field', field, operator: '=', value } }, window),
+    };
   });
-}
-
-/** Values of which there are many more records than before, also compared with all others. */
-function byVolume({ field, records, past, window }: Omit<ErrorValues, 'errors' | 'patterns'>): Standout[] {
-  const total = countAll(records);
-  const totalBefore = countAll(past);
-  return records.values.flatMap(({ value, count, nodes }) => {
-    const before = countOf(past, value);
-    const counts = compareCounts(nodes, before, window);
-    const shareNow = count / total;
-    const shareBefore = totalBefore === 0 ? 0 : before / totalBefore;
-    const shift = likelihoodRatio({ count, ms: total }, { count: before, ms: Math.max(1, totalBefore) });
-    if (counts.ratioBefore < 30 || shift < 30 || shareNow < 2 * shareBefore || shareNow < 0.1) return [];
-    return toValue(
-      { field, value, nodes: Object.keys(nodes), counts },
-      {
-        score: VOLUME_WEIGHT * unusualness(counts) * (1 - shareBefore / shareNow),
-        title: `More records with ${field}=${value} on ${nodesText(Object.keys(nodes))}`,
-        detail: `${rateText(counts)}; ${percent(before, totalBefore)} → ${percent(count, total)} of those with ${field}`,
-        window,
-        of: total,
-      },
-    );
-  });
-}
-
-function toValue(
-  { field, value, nodes, counts }: Pick<Standout, 'nodes' | 'counts'> & { field: string; value: string },
-  { score, title, detail, window, of }: Pick<Standout, 'score' | 'title' | 'detail'> & { window: Window; of: number },
-): Standout[] {
-  const paths = countPaths({ query: valueQuery({ field, value }) }, window);
-  const none = { event: null, keys: [], pattern: null, timeMs: null, record: null };
-  const shares = [{ field, value, count: counts?.during ?? 0, of }];
-  return [{ kind: 'value', score, title, detail, nodes, ...none, field, value, shares, counts, paths }];
 }
 
 /** Values of the same records are one standout. */

@@ -3,7 +3,6 @@ import { clusterConfigHistory, clusterEvents } from '../cluster-events.ts';
 import type { IncidentSource } from '../incident/incident-questions.ts';
 import { searchCluster } from '../records/search/cluster-search.ts';
 import { clusterDigest } from '../state/counts/cluster-digest.ts';
-import { clusterFields } from '../state/counts/cluster-fields.ts';
 import { clusterHistogram } from '../state/counts/cluster-histogram.ts';
 import { clusterTop } from '../state/counts/cluster-top.ts';
 import { fakeDeps } from '../state/testing/fake-deps.ts';
@@ -19,7 +18,6 @@ export function incidentSource(
   return {
     logHistogram: async (request, options) => withCoverage(await clusterHistogram(deps, request, options), request),
     logDigest: async (request, options) => withCoverage(await clusterDigest(deps, request, options), request),
-    logFields: async (request, options) => withCoverage(await clusterFields(deps, request, options), request),
     logTop: async (request, options) => withCoverage(await clusterTop(deps, request, options), request),
     search: (request, options) => searchCluster(records, request, options),
     events: (request, options) => clusterEvents(records, request, options),

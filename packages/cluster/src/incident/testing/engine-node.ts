@@ -4,7 +4,6 @@ import { type ConfigHistory, EVENT_LEVELS, type EventKind, type SearchOptions } 
 import {
   createZone,
   type DigestQuery,
-  type FieldsQuery,
   type HistogramQuery,
   LogDir,
   type SearchQuery,
@@ -51,7 +50,6 @@ export class EngineNode extends LogDirNode {
   override logHistogram = ((query: HistogramQuery, options: SearchOptions) =>
     this.logs.histogram(query, options)) as never;
   override logDigest = ((query: DigestQuery, options: SearchOptions) => this.logs.digest(query, options)) as never;
-  override logFields = ((query: FieldsQuery, options: SearchOptions) => this.logs.fields(query, options)) as never;
   override logTop = ((query: TopQuery, options: SearchOptions) => this.logs.top(query, options)) as never;
   override configHistory = (async () => this.history) as never;
 }
