@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Incident, IncidentStep, Standout } from './incident.ts';
 import { incidentHtml, incidentMarkdown, incidentText } from './incident-report.ts';
@@ -165,4 +166,18 @@ it('without an incident a report says what was looked at', () => {
   });
   expect(incidentText(quiet, UTC, style(80))).toContain('Looked at · 2026-11-17 03:10:10 – 04:10:11 UTC · 1 h');
   expect(incidentText(quiet, UTC, style(80))).not.toContain('What stands out');
+});
+
+it('whatever logs contain, a page has the same elements, and a text no line of its own', () => {
+  const tags = (page: string) => page.match(/<[^>]*>/g);
+  const plain = hostile();
+  const titled = (title: string) => ({ ...plain, headline: title, standouts: [{ ...STANDOUT, title, detail: title }] });
+  const usual = tags(incidentHtml(titled('x'), UTC));
+  const lines = incidentText(titled('x'), UTC, style(Infinity)).split('\n').length;
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (title) => {
+      expect(tags(incidentHtml(titled(title), UTC))).toEqual(usual);
+      expect(incidentText(titled(title), UTC, style(Infinity)).split('\n')).toHaveLength(lines);
+    }),
+  );
 });

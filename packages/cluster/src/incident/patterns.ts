@@ -97,7 +97,8 @@ export function unusualness({ during, duringMs, before, beforeMs, ratioBefore }:
   return growth * Math.min(1, Math.log10(1 + ratioBefore) / FULL_SIZE);
 }
 
-const LEVEL_WEIGHTS: Readonly<Partial<Record<Level, number>>> = { FATAL: 1, ERROR: 1, WARN: 0.8 };
+/** A program logs few fatal errors, and each of them matters. */
+const LEVEL_WEIGHTS: Readonly<Partial<Record<Level, number>>> = { FATAL: 2, ERROR: 1, WARN: 0.8 };
 
 /** Records of other levels, and of none. */
 const OTHER_WEIGHT = 0.45;
@@ -111,7 +112,7 @@ const LATE_MS = 5 * 60_000;
 export function patternScore({ level, counts, firstMs }: Pattern, onsetMs: number | null): number {
   const weight = level === null ? OTHER_WEIGHT : (LEVEL_WEIGHTS[level] ?? OTHER_WEIGHT);
   const lateMs = onsetMs === null || firstMs === null ? 0 : Math.max(0, firstMs - onsetMs);
-  return (MOST * weight * unusualness(counts)) / (1 + lateMs / LATE_MS);
+  return (MOST * Math.min(1, weight * unusualness(counts))) / (1 + lateMs / LATE_MS);
 }
 
 export function isError({ level }: Pick<Pattern, 'level'>): boolean {

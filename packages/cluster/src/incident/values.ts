@@ -4,8 +4,9 @@ import type { IncidentQuestions } from './incident-questions.ts';
 import { compareCounts, countPaths, isError, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
 
-/** Fields whose values are counted, by three questions each, and values of each that are compared. */
+/** Fields whose values are compared, by three questions each; with those that turn out to be constant; values of each. */
 const MAX_FIELDS = 6;
+const MAX_TRIED = 10;
 const MAX_VALUES = 3;
 
 /** A value that most records have says nothing. */
@@ -49,7 +50,7 @@ export function tellingValues({ first }: Pattern, values: readonly Standout[]): 
         .filter(({ shares }) => shares.some((one) => one.field === field && one.value === value))
         .map(({ score }) => score),
     );
-  if (first.length < 3) return [];
+  if (first.length < 2) return [];
   return commonValues(first, 0.8)
     .sort((a, b) => rank(b) - rank(a) || b.count - a.count)
     .slice(0, MAX_SHARED);
@@ -73,12 +74,15 @@ export async function findValues(
   const level = patterns.some(isError) ? 'ERROR' : 'WARN';
   const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
   const found: Standout[] = [];
-  for (const field of commonFields(patterns).slice(0, MAX_FIELDS)) {
-    if (!questions.mayAsk('values of fields')) break;
+  let compared = 0;
+  for (const field of commonFields(patterns).slice(0, MAX_TRIED)) {
+    if (compared === MAX_FIELDS || !questions.mayAsk('values of fields')) break;
     const errors = await questions.top(window, field, { minLevel: level });
     const values = errors.values.slice(0, MAX_VALUES).map(({ value }) => value);
-    const past = await questions.top(before, field, { minLevel: level, values });
     const records = await questions.top(window, field, { values });
+    if (isConstant(values[0], errors, records)) continue;
+    compared++;
+    const past = await questions.top(before, field, { minLevel: level, values });
     found.push(...standingOut({ field, level, errors, past, records, patterns, window }));
   }
   return withoutTwins(found);
@@ -89,7 +93,7 @@ function commonFields(patterns: readonly Pattern[]): string[] {
   const weights = new Map<string, number>();
   for (const { first, counts } of patterns)
     for (const { field, count, of } of commonValues(first, 0.3))
-      if (of > 2) weights.set(field, (weights.get(field) ?? 0) + (count / of) * Math.log1p(counts.during));
+      if (of > 1) weights.set(field, (weights.get(field) ?? 0) + (count / of) * Math.log1p(counts.during));
   return [...weights].sort(([, a], [, b]) => b - a).map(([field]) => field);
 }
 
@@ -112,7 +116,7 @@ function standingOut({ field, level, errors, past, records, patterns, window }: 
     const having = patterns.filter(({ first }) =>
       commonValues(first, 0.8).some((common) => common.field === field && common.value === value),
     );
-    if (count < 3 || (totalRecords > total && inAll > CONSTANT_SHARE * totalRecords)) return [];
+    if (count < 2) return [];
     // Errors by record of this value, against those by record of the others.
     const lift = likelihoodRatio({ count, ms: inAll }, { count: total - count, ms: totalRecords - inAll });
     if (having.length < 2 && lift < 10.8) return [];
@@ -146,6 +150,12 @@ function withoutTwins(found: readonly Standout[]): Standout[] {
       twin.shares.push(...one.shares);
   }
   return kept;
+}
+
+/** A value that nearly all records have, whether they are errors or not: the version, the name of the service. */
+function isConstant(value: string | undefined, errors: ClusterTop, records: ClusterTop): boolean {
+  const total = countAll(records);
+  return value === undefined || (total > countAll(errors) && countOf(records, value) > CONSTANT_SHARE * total);
 }
 
 function countAll({ values, others }: ClusterTop): number {
