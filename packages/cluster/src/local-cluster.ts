@@ -115,11 +115,6 @@ export class LocalCluster implements ClusterState {
     };
   }
 
-  /** Why members are not recorded, or what is known of them is in memory only; `null` if there is no problem. */
-  get recorderProblem(): string | null {
-    return this.#deps.recorder.problem ?? this.#deps.profiles.problem;
-  }
-
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
     const { clocks, directory, collector, recorder, recordings, states, peers, watch, cleaning } = this.#deps;

@@ -114,9 +114,11 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const isAlone = membership.state.kind === 'alone';
   const profiles = await openProfiles(options, {
     isAlone,
+    // Some may be dropped before the rest is there.
     onDropped: (id) =>
-      void owned(recordings.drop(id), (error) =>
-        report(`cannot delete what was recorded of ${id}: ${errorMessage(error)}`),
+      void owned(
+        Promise.resolve().then(() => recordings.drop(id)),
+        (error) => report(`cannot delete what was recorded of ${id}: ${errorMessage(error)}`),
       ),
   });
   const directory = new MemberDirectory({ membership, profiles });

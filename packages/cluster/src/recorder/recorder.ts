@@ -8,6 +8,7 @@ import { MemberNode } from '../contract-only/member-node.ts';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
+import { allWithin } from '../requests/bounded-calls.ts';
 import { expectFailure, reportMistake } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
 import type { Recording } from './recording.ts';
@@ -36,11 +37,17 @@ const LINGER_MS = 30_000;
 /** What a node no longer records is deleted after this time, while the member responds and others record it. */
 const MOVED_MS = 10 * 60_000;
 
+/** How long to wait for a follow to end. */
+const CLOSING_MS = 3000;
+
 const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 2000;
 
-/** A batch of so many is not the last of what there is. */
-const FULL_BATCH = 1000;
+/** Records have the time at which they are written, if it is not longer ago than this. */
+const RECENT_MS = 10_000;
+
+/** A node notices what was written after this time at the latest, unless it is busy. */
+const READ_MS = 250;
 
 /** Members of earlier versions do not say when they have sent all that was there before. */
 const CAUGHT_UP_MS = 30_000;
@@ -96,7 +103,7 @@ interface Follow {
   controller: AbortController;
   /** When it is over, because another node records the member now. */
   untilMs: number;
-  done: PromiseLike<void>;
+  done: Promise<void>;
 }
 
 /** Follows the members that this node records, and writes what they send. Reads no faster than it writes. */
@@ -176,7 +183,8 @@ export class Recorder {
     const follow = this.#follows.get(id);
     this.#follows.delete(id);
     follow?.controller.abort();
-    await follow?.done;
+    // A request that ignores its signal must not keep the others from being recorded.
+    if (follow) await allWithin(CLOSING_MS, [follow.done]);
   }
 
   async #endAll(): Promise<void> {
@@ -319,12 +327,17 @@ class Session {
     if (isFirst || performance.now() - this.#savedMs > SAVE_MS) await this.save();
   }
 
-  /** Until when nothing is missing, by the clock of this node. */
+  /**
+   * Until when nothing is missing, by the clock of this node: of a member that writes, up to the time of its last record, and
+   * of a quiet one up to a moment ago. A member that is busy with other things reads its own log late.
+   */
   #completeUntil(records: readonly FoundRecord[], { facts }: Recording, nowMs: number): number {
     this.#isLive ||= performance.now() - this.#connectedMs > CAUGHT_UP_MS;
-    if (this.#isLive && records.length < FULL_BATCH) return nowMs;
-    const lastMs = records.findLast(({ timeMs }) => timeMs !== undefined)?.timeMs;
-    return lastMs === undefined ? facts.asOfMs : Math.max(facts.asOfMs, Math.min(nowMs, lastMs - this.#offsetMs));
+    const last = records.findLast(({ timeMs }) => timeMs !== undefined)?.timeMs;
+    const lastMs = last === undefined ? undefined : Math.min(nowMs, last - this.#offsetMs);
+    const isRecent = lastMs !== undefined && nowMs - lastMs < RECENT_MS;
+    const untilMs = this.#isLive && !isRecent ? nowMs - READ_MS : lastMs;
+    return Math.max(facts.asOfMs, untilMs ?? facts.asOfMs);
   }
 
   /** Nothing comes any more. */

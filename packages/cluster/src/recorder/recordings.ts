@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CallOptions,
@@ -221,6 +221,10 @@ export class Recordings {
     await this.#closeLogs(id);
     for (const part of ['log', 'positions', 'recording.json'])
       await rm(join(this.dir, id, part), { recursive: true, force: true });
+    // What is known of the member besides is deleted for itself.
+    await rmdir(join(this.dir, id)).catch((error: NodeJS.ErrnoException) => {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code ?? '')) throw error;
+    });
   }
 
   async dropWhere(isUnused: (id: string, asOfMs: number) => boolean): Promise<void> {
@@ -248,8 +252,9 @@ export class Recordings {
 
   #ownFound(id: string): Found | undefined {
     const recording = this.#own.get(id);
-    if (!recording || (recording.isEmpty && recording.facts.sinceMs === null)) return undefined;
-    const { asOfMs, lostMs, sinceMs, clock } = recording.facts;
+    const { asOfMs = 0, lostMs = null, sinceMs = null, clock = null } = recording?.facts ?? {};
+    // Nothing is known yet.
+    if (!recording || asOfMs === 0) return undefined;
     return { by: this.#deps.selfId, asOfMs, lostMs, sinceMs, clock, lastRecordMs: recording.lastRecordMs };
   }
 

@@ -115,7 +115,8 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
 }
 
 /** One series for each member; ids have no characters that need escaping. */
-function memberMetrics({ members, isDuplicate, drift, silentMembers, keptCursors }: ClusterGauges): Metric[] {
+function memberMetrics(gauges: ClusterGauges): Metric[] {
+  const { members, isDuplicate, drift, silentMembers, keptCursors, recorded } = gauges;
   const gauge = (name: string, help: string, read: (member: ClusterGauges['members'][number]) => number | null) => ({
     name: `porthole_${name}`,
     type: 'gauge' as const,
@@ -128,6 +129,10 @@ function memberMetrics({ members, isDuplicate, drift, silentMembers, keptCursors
   const seconds = (ms: number | null) => (ms === null ? null : ms / 1000);
   const single = (name: string, help: string, value: number | undefined) =>
     ({ name: `porthole_${name}`, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] }) as const;
+  const ofRecorded = (name: string, help: string, read: (each: ClusterGauges['recorded'][number]) => number) => ({
+    ...single(name, help, undefined),
+    samples: recorded.map((each) => ({ labels: { member: each.id }, value: read(each) })),
+  });
   return [
     gauge('member_up', '1 if the member was heard of lately, as far as this node knows.', ({ isUp }) => (isUp ? 1 : 0)),
     gauge('member_clock_offset_seconds', 'Its clock compared with this node.', (each) => seconds(each.clockOffsetMs)),
@@ -136,6 +141,8 @@ function memberMetrics({ members, isDuplicate, drift, silentMembers, keptCursors
     single('config_drift_keys', 'Keys in which members of a role differ and should not.', drift?.keys),
     single('config_compared_members', 'Members whose configurations were compared for that.', drift?.members),
     single('silent_members', 'Members that requests do not wait for: they missed two in a row.', silentMembers),
+    ofRecorded('recorded_bytes', 'Size of what this node has recorded of a member.', ({ bytes }) => bytes),
+    ofRecorded('recorded_age_seconds', 'Time since nothing of it is missing.', ({ ageMs }) => ageMs / 1000),
     single('kept_cursors', 'Positions of cluster searches kept for clients.', keptCursors.count),
     single('kept_cursor_bytes', 'Memory used by them.', keptCursors.bytes),
   ];

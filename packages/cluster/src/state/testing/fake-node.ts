@@ -1,6 +1,5 @@
 import { type NodeDescription, type NodeObject, type NodeState, PortholeError } from '@porthole/contract';
 import type { DigestGroup, FoundRecord, LogFileDetails, SearchEnd } from '@porthole/logs/types';
-import { batchOf, EMPTY_BATCH } from '@porthole/records';
 
 export const NODE: NodeObject = {
   hostIp: '10.8.0.21',
@@ -122,15 +121,5 @@ export function group(given: Partial<DigestGroup> = {}): DigestGroup {
     isNew: false,
     sample: record('boom', { timeMs: 2000 }),
     ...given,
-  };
-}
-
-/** A search that emits these, newest first, in batches of two. */
-export function fakeSearch(records: readonly FoundRecord[]): NodeState['search'] {
-  return async function* search({ limit }) {
-    yield EMPTY_BATCH;
-    for (let at = 0; at < Math.min(limit, records.length); at += 2)
-      yield batchOf(records.slice(at, Math.min(at + 2, limit)));
-    yield end();
   };
 }

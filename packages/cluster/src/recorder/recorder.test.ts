@@ -1,0 +1,196 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeState } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
+import { eventually, tempDir } from '@porthole/logs/testing';
+import type { FollowItem, FoundRecord } from '@porthole/logs/types';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { member, NOW_MS, profile } from '../state/testing/fake-deps.ts';
+import { description } from '../state/testing/fake-node.ts';
+import { collectResponse } from '../testing/collect-response.ts';
+import { LogDirNode, logLines } from '../testing/log-dir-node.ts';
+import { Recorder } from './recorder.ts';
+import { Recordings } from './recordings.ts';
+
+/** A real log directory that is followed; its connection can be cut. */
+class FollowedNode extends LogDirNode {
+  #cuts = new Set<AbortController>();
+  isStopping = false;
+
+  constructor() {
+    super();
+    Object.assign(this, { describe: async () => description({ timeZone: 'UTC' }) });
+  }
+
+  /** As the client of a node does: it reports that the connection was lost, and connects again. */
+  override async *followLogs(
+    ...[query, options]: Parameters<NodeState['followLogs']>
+  ): AsyncGenerator<FollowItem[], void, undefined> {
+    const cut = new AbortController();
+    this.#cuts.add(cut);
+    const signal = AbortSignal.any([cut.signal, ...(options?.signal ? [options.signal] : [])]);
+    for await (const items of this.logs.follow(query, { signal, positions: true })) {
+      if (items.at(-1)?.type === 'end') break;
+      yield items;
+    }
+    const { isStopping } = this;
+    yield [{ type: 'reconnecting', reason: 'cut', waitMs: 1, ...(isStopping && { isStopping }) }];
+  }
+
+  cut(): void {
+    for (const controller of this.#cuts) controller.abort();
+    this.#cuts.clear();
+  }
+}
+
+class World {
+  readonly node = new FollowedNode();
+  readonly dir = tempDir();
+  readonly signs: string[] = [];
+  readonly events: string[] = [];
+  readonly reported: string[] = [];
+  freeBytes = 1024 ** 3;
+  recordings: Recordings;
+  recorder: Recorder;
+
+  constructor() {
+    ({ recordings: this.recordings, recorder: this.recorder } = this.#open());
+    onTestFinished(() => this.close());
+  }
+
+  async close(): Promise<void> {
+    await this.recorder.close();
+    await this.recordings.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.close();
+    ({ recordings: this.recordings, recorder: this.recorder } = this.#open());
+    await this.recordings.load();
+    this.recorder.start();
+  }
+
+  text(): string {
+    return readFileSync(join(this.dir, 'm', 'log', 'app.log-19700101-0000000001'), 'utf8');
+  }
+
+  #open() {
+    const peer = { member: member('m'), state: this.node, forget: async () => 0, hasFailed: false };
+    const peers = { all: () => [peer], get: () => peer };
+    const clocks = { of: () => ({ offsetMs: 0, uncertaintyMs: 1 }) };
+    const recordings = new Recordings({
+      ...{ dir: this.dir, limits: { maxBytes: 1_000_000, maxMs: 3_600_000 }, peers, clocks, selfId: 'self' },
+      profiles: { get: () => profile('m'), asOfMs: () => NOW_MS, getDeparted: () => null },
+      ...{ recorders: { askedFor: () => [] }, zone: createZone('UTC'), timeoutMs: 1000, nowMs: () => Date.now() },
+    });
+    const recorder = new Recorder({
+      ...{ recordings, peers, clocks, recorders: { records: () => true, askedFor: () => [] } },
+      directory: { onChange: () => () => {} },
+      signs: {
+        sign: (id) => void (this.signs.at(-1) !== `sign ${id}` && this.signs.push(`sign ${id}`)),
+        ended: (id, _atMs, why) => void this.signs.push(`ended ${id}: ${why}`),
+      },
+      events: { write: ({ kind, message }) => void this.events.push(`${kind}: ${message}`) },
+      report: (problem) => void this.reported.push(problem),
+      nowMs: () => Date.now(),
+      freeBytes: async () => this.freeBytes,
+    });
+    return { recordings, recorder };
+  }
+}
+
+const at = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => Date.now() - 5000 + from + index);
+
+async function messages(recordings: Recordings): Promise<string[]> {
+  const state = (await recordings.find('m'))?.state as NodeState;
+  const found: FoundRecord[] = [];
+  const query = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
+  const { records } = await collectResponse(state.search(query) as never);
+  found.push(...records);
+  return found.map(({ message }) => message);
+}
+
+describe('a recorder', () => {
+  it('begins with what was written before, goes on after a cut and a restart, and tells of signs of life', async () => {
+    const world = new World();
+    world.node.write('app.log', logLines('a', at(0, 3)));
+    world.recorder.start();
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(4));
+    world.node.append('app.log', logLines('b', at(10, 2)));
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(6));
+    await eventually(async () =>
+      expect(await world.recordings.find('m')).toMatchObject({ recordedBy: 'self', missingMs: 0 }),
+    );
+    world.node.cut();
+    await eventually(() => expect(world.signs).toEqual(['sign m', 'ended m: cut', 'sign m']));
+    world.node.append('app.log', logLines('c', at(20, 2)));
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(8));
+    await world.restart();
+    world.node.append('app.log', logLines('d', at(30, 1)));
+    await eventually(async () =>
+      expect(await messages(world.recordings)).toEqual(['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'c-0', 'c-1', 'd-0']),
+    );
+    expect(world.reported).toEqual([]);
+  });
+
+  it('says what is missing of a member that was lost, and nothing of one that has said goodbye', async () => {
+    const world = new World();
+    world.node.write('app.log', logLines('a', at(0, 1)));
+    world.recorder.start();
+    await eventually(async () => expect((await world.recordings.find('m'))?.missingMs).toBe(0));
+    Object.assign(world.node, {
+      describe: () => Promise.reject(Object.assign(new Error('gone'), { code: 'UNREACHABLE' })),
+    });
+    world.node.cut();
+    await eventually(() => expect(world.recordings.head('m')?.lostAgeMs).toEqual(expect.any(Number)));
+    expect(world.recordings.known('m')?.label).toMatch(
+      /^recorded by self, until [\d:.]+ \(\d\.\d s before it was lost\)$/,
+    );
+
+    const other = new World();
+    other.node.write('app.log', logLines('a', at(0, 1)));
+    other.recorder.start();
+    await eventually(async () => expect((await other.recordings.find('m'))?.missingMs).toBe(0));
+    Object.assign(other.node, {
+      describe: () => Promise.reject(Object.assign(new Error('gone'), { code: 'UNREACHABLE' })),
+    });
+    other.node.isStopping = true;
+    other.node.cut();
+    await eventually(() => expect(other.signs).toContain('ended m: cut'));
+    expect(other.recordings.known('m')).toMatchObject({ missingMs: 0, label: expect.stringMatching(/until [\d:.]+$/) });
+  });
+
+  it('keeps what a member has lost with its disk', async () => {
+    const world = new World();
+    world.node.write('app.log', logLines('a', at(0, 40)));
+    world.recorder.start();
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(41));
+    world.node.cut();
+    rmSync(join(world.node.dir, 'app.log'));
+    await eventually(() => expect(world.signs).toContain('ended m: cut'));
+    world.node.write('app.log', logLines('new', at(100, 2)));
+    await eventually(async () => {
+      const found = await messages(world.recordings);
+      expect(found).toHaveLength(42);
+      expect(found.slice(-3)).toEqual(['a-39', 'new-0', 'new-1']);
+    });
+  });
+
+  it('stops with an event when the disk is full, and leaves the rest of it to the node', async () => {
+    const world = new World();
+    world.freeBytes = 1000;
+    world.node.write('app.log', logLines('a', at(0, 3)));
+    world.recorder.start();
+    await eventually(() =>
+      expect(world.events).toEqual([
+        expect.stringMatching(/^recorder-stopped: members are not recorded: only 1000 bytes/),
+      ]),
+    );
+    expect(world.recorder.problem).toContain('only 1000 bytes');
+    await world.recorder.update();
+    expect(world.events).toHaveLength(1);
+    mkdirSync(join(world.dir, 'm'), { recursive: true });
+    expect(() => world.text()).toThrow('ENOENT');
+  });
+});
