@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, errorMessage } from '@porthole/contract';
-import { NO_WORK, owned } from '@porthole/logs/shared';
+import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
 import { MemberNode } from '../contract-only/member-node.ts';
@@ -103,7 +103,7 @@ interface Follow {
   controller: AbortController;
   /** When it is over, because another node records the member now. */
   untilMs: number;
-  done: Promise<void>;
+  done: Owned;
 }
 
 /** Follows the members that this node records, and writes what they send. Reads no faster than it writes. */

@@ -11,7 +11,6 @@ import {
 import { mergeGroups } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { describeUncertainty, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import { isTime } from '../../records/to-cluster-record.ts';
 import { expectFailure } from '../../requests/member-failure.ts';
 import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 import { correctedQuery, isCount, memberBudget, withTruncation } from './counting.ts';
@@ -148,5 +147,5 @@ function isRecord(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { type, message, file, cursor, timeMs } = value as Readonly<Record<string, unknown>>;
   const areTexts = [message, file, cursor].every((text) => typeof text === 'string');
-  return type === 'record' && areTexts && (timeMs === undefined || isTime(timeMs));
+  return type === 'record' && areTexts && (timeMs === undefined || Number.isFinite(timeMs));
 }
