@@ -11,6 +11,7 @@ import {
   TAB,
 } from '../formats/tokens/byte-scan.ts';
 import { findLevelWord, keyedRank, LONGEST_WORD, letterRank } from './level-words.ts';
+import { severityRank } from './message-levels.ts';
 
 /** A word, or a letter, that may be the level of a line, and what it looks like. One object is reused. */
 export interface LevelCandidate {
@@ -158,7 +159,7 @@ function readCandidate(
       // DEBUG1 to DEBUG5 of PostgreSQL, trace1 to trace8 of Apache; LOG0 to LOG7 of stunnel are severities of syslog.
       const digit = (bytes[end] ?? 48) - 48;
       if (digit > 8 || (word.rank > 2 && !isLogDigit(bytes, start, end, digit))) return false;
-      if (word.rank > 2) candidate.rank = SEVERITY_RANKS[digit] ?? 0;
+      if (word.rank > 2) candidate.rank = severityRank(digit);
       candidate.isAmbiguous = false;
       end++;
     }
@@ -208,8 +209,6 @@ function joinLevels(bytes: Buffer, end: number, to: number, candidate: LevelCand
   }
   return bytes[at] === SPACE ? at : end;
 }
-
-const SEVERITY_RANKS = [6, 6, 6, 5, 4, 3, 3, 2];
 
 function isLogDigit(bytes: Buffer, start: number, end: number, digit: number): boolean {
   return end - start === 3 && digit <= 7 && ((bytes[start] ?? 0) | 32) === 108;

@@ -500,8 +500,7 @@ function acceptLooks(looks: ReadonlyMap<string, CountedLook>, records: number): 
     .map(({ look, indexes, count }) =>
       isSpoken(look.slice(1)) && count < records / 2 && look !== '> Aa:' && !titled
         ? { look, least: 0, most: 0 }
-        : // A key says that it is a level, wherever it is.
-          { look, ...(look.endsWith('key') ? { least: 0, most: Math.max(...indexes) + 1 } : indexRange(indexes)) },
+        : { look, ...indexRange(indexes, !look.endsWith('key')) },
     );
 }
 
@@ -567,10 +566,10 @@ function median(numbers: readonly number[]): number {
 }
 
 /** The words that precede nearly all levels of a column: further ones are words of messages. */
-function indexRange(indexes: readonly number[]): { least: number; most: number } {
+function indexRange(indexes: readonly number[], isPlace: boolean): { least: number; most: number } {
   const middle = median(indexes);
-  // If most are at one place, the others are not in the column.
-  const isFixed = atMode(indexes) >= indexes.length * FIXED_SHARE;
+  // If most are at one place, the others are not in the column; a key shows a level wherever it is.
+  const isFixed = isPlace && atMode(indexes) >= indexes.length * FIXED_SHARE;
   const sorted = indexes.filter((index) => !isFixed || index === middle).sort((one, other) => one - other);
   const usual = sorted.slice(0, Math.max(1, Math.ceil(sorted.length * 0.9)));
   return { least: Math.max(0, (sorted[0] ?? 0) - 1), most: (usual.at(-1) ?? 0) + 1 };

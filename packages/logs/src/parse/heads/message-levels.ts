@@ -1,15 +1,13 @@
 import { isDigit, SPACE, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
 import { readStatus } from '../formats/tokens/http-status.ts';
-import { statusRank } from '../formats/tokens/level-word.ts';
+import { priorityRank, statusRank } from '../formats/tokens/level-word.ts';
 import { findLevelWord } from './level-words.ts';
 
 /* Levels that are not words: severities, statuses, and messages that report a crash. */
 
-const RANKS_BY_SEVERITY = [6, 6, 6, 5, 4, 3, 3, 2];
-
 /** The rank of a severity of syslog, emergency (0) to debug (7). */
 export function severityRank(severity: number): number {
-  return RANKS_BY_SEVERITY[severity] ?? 0;
+  return severity >= 0 && severity <= 7 ? priorityRank(severity) : 0;
 }
 
 const SEARCHED_BYTES = 256;
