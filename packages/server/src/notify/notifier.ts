@@ -35,6 +35,9 @@ const MAX_REFUSALS = 3;
 const HELD_MS = 60_000;
 const ASK_MS = 1000;
 
+/** What closing waits for the request in flight. */
+const CLOSE_MS = 1000;
+
 export interface NotifierDeps {
   webhooks: readonly Webhook[];
   past: NodePast;
@@ -63,6 +66,7 @@ interface Position {
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #closing = new AbortController();
+  readonly #sending = new AbortController();
   #running: Owned[] = [NO_WORK];
 
   constructor(deps: NotifierDeps) {
@@ -78,7 +82,16 @@ export class Notifier {
       PARTS.flatMap(({ part, has }) => {
         const kinds = sentKinds(webhook).filter(has);
         if (kinds.length === 0) return [];
-        const lane = new Lane({ ...this.#deps, webhook, kinds, part, node, fetch, signal });
+        const lane = new Lane({
+          ...this.#deps,
+          webhook,
+          kinds,
+          part,
+          node,
+          fetch,
+          signal,
+          sending: this.#sending.signal,
+        });
         return owned(lane.run(), (error) =>
           log.error('notify', 'a webhook is not used', { error: errorMessage(error) }),
         );
@@ -86,9 +99,12 @@ export class Notifier {
     );
   }
 
+  /** Lets the request in flight end, if it does so soon: it would be sent again by the next run. */
   async close(): Promise<void> {
     this.#closing.abort();
+    const timer = setTimeout(() => this.#sending.abort(), CLOSE_MS);
     await Promise.all(this.#running);
+    clearTimeout(timer);
   }
 }
 
@@ -113,7 +129,9 @@ interface LaneDeps extends NotifierDeps {
   part: 'own' | 'members';
   node: string;
   fetch: FetchFunction;
+  /** Ends the lane; and later, if need be, its request. */
   signal: AbortSignal;
+  sending: AbortSignal;
 }
 
 /** The events of some kinds on their way to one webhook. */
@@ -185,8 +203,8 @@ class Lane {
 
   /** Until the receiver has it, or has refused it several times. */
   async #send(notification: Notification): Promise<void> {
-    const { webhook, fetch, version, signal, timeoutMs, firstWaitMs = FIRST_WAIT_MS } = this.#deps;
-    const how = { fetch, version, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const { webhook, fetch, version, signal, sending, timeoutMs, firstWaitMs = FIRST_WAIT_MS } = this.#deps;
+    const how = { fetch, version, signal: sending, ...(timeoutMs !== undefined && { timeoutMs }) };
     let refusals = 0;
     for (let failures = 0; ; failures++) {
       signal.throwIfAborted();
