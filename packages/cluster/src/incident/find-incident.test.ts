@@ -139,6 +139,12 @@ describe('a quiet hour', () => {
     });
   });
 
+  it('in which a log that says little fell silent is quiet', async () => {
+    const nodes = cluster('a', 'b');
+    get(nodes, 'a').writeEvents([{ timeMs: CHANGED, kind: 'log-silent' }]);
+    expect((await report(nodes)).isUnusual).toBe(false);
+  });
+
   it('is called quiet only as far as it was read', async () => {
     const nodes = cluster('a', 'b');
     get(nodes, 'b').logHistogram = (async () => {
@@ -212,8 +218,10 @@ describe('events without errors', () => {
     const nodes = cluster('a', 'b');
     const silent = new EngineNode();
     for (let at = START - 80 * MINUTE; at < START + 20 * MINUTE; at += 1000) silent.log(at, 'INFO', 'a.go:1', 'work');
-    const { standouts } = await report({ ...nodes, silent });
+    silent.writeEvents([{ timeMs: START + 23 * MINUTE, kind: 'log-silent' }]);
+    const { standouts, steps } = await report({ ...nodes, silent });
     expect(standouts[0]).toMatchObject({ kind: 'event', event: 'log-silent', nodes: ['silent'] });
+    expect(steps.map(({ kind }) => kind)).toEqual(['log-silent']);
   });
 });
 

@@ -102,8 +102,12 @@ export async function findIncident(
 ): Promise<Incident> {
   const questions = new IncidentQuestions(source, request, options);
   const overview = await lookOver(questions, request);
-  overview.events.push(...derivedEvents(overview, questions.members));
-  overview.events.sort((a, b) => a.timeMs - b.timeMs);
+  const derived = derivedEvents(overview, questions.members);
+  const isTwice = ({ kind, node, timeMs }: ClusterEvent) =>
+    derived.some((one) => one.kind === kind && one.node === node && Math.abs(one.timeMs - timeMs) < AFTERMATH_MS);
+  overview.events = [...overview.events.filter((event) => !isTwice(event)), ...derived].sort(
+    (a, b) => a.timeMs - b.timeMs,
+  );
   const unusual = findUnusual(overview, request);
   const stretch = heaviestStretch(unusual.length > 0 ? unusual : await unusualPatterns(questions, overview, request));
   if (!stretch) return quiet(questions, overview, request);
@@ -135,10 +139,10 @@ async function lookOver(questions: IncidentQuestions, { fromMs, toMs }: Incident
 
 /** Unusual rates, and events that are never usual. */
 function findUnusual({ all, warnings, errors, events, grid }: Overview, { fromMs, toMs }: IncidentRequest): Unusual[] {
-  // What a burst is, the counts tell.
+  // What a burst is, the counts tell; and which of the logs that fell silent always had something to say.
   const severe = events.filter(
-    ({ kind, timeMs }) =>
-      (EVENT_LEVELS[kind] === 'ERROR' || kind === 'log-silent') &&
+    ({ kind, timeMs, record }) =>
+      (EVENT_LEVELS[kind] === 'ERROR' || (kind === 'log-silent' && record === null)) &&
       !BY_OTHERS.has(kind) &&
       timeMs >= fromMs &&
       timeMs < toMs,
@@ -175,7 +179,7 @@ function derivedEvents({ all, events, grid }: Overview, members: readonly Member
 
 /** After these a node is silent. */
 const ENDS: ReadonlySet<EventKind> = new Set([
-  ...(['stopped', 'killed', 'member-left', 'member-lost', 'service-stopped', 'service-killed', 'log-silent'] as const),
+  ...(['stopped', 'killed', 'member-left', 'member-lost', 'service-stopped', 'service-killed'] as const),
 ]);
 
 /** Warnings and errors of one kind may be many while all together are not. */
