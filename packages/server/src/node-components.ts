@@ -29,7 +29,7 @@ import { type ConfigSource, createOwnConfig, createTextConfig, openServiceConfig
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import type { NodePast } from './events/node-past.ts';
-import { openEvents } from './events/open-events.ts';
+import { type OpenEvents, openEvents } from './events/open-events.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
@@ -57,6 +57,8 @@ export interface NodeComponents {
   state: LocalNode;
   /** Joins the cluster when the ports are bound. */
   cluster: NodeCluster;
+  /** Unless no events are kept. */
+  happened: OpenEvents | undefined;
   /** If `archive.url` is set. */
   archive: NodeArchive | undefined;
   health: Health;
@@ -160,7 +162,7 @@ export async function openNodeComponents(
       ownLog,
     );
   const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
-  return { ...components, archive, health, warnings, close };
+  return { ...components, happened, archive, health, warnings, close };
 }
 
 async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {

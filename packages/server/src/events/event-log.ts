@@ -45,6 +45,8 @@ export class EventLog {
   readonly #log: RotatingLog;
   readonly #now: () => number;
   readonly #causes: Set<string>;
+  /** What was written since the node has started, by kind. */
+  readonly counts = new Map<EventKind, number>();
   /** The newest events of earlier runs, oldest first. */
   readonly past: readonly WrittenEvent[];
 
@@ -90,6 +92,7 @@ export class EventLog {
     if (cause !== undefined && !this.#isFirst(cause)) return false;
     const event = { timeMs, kind, fields: cause === undefined ? fields : { ...fields, cause } };
     this.#log.write(formatEvent(event, message, EVENT_LEVELS[kind]));
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
     return true;
   }
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { selfSigned } from '../doctor/testing/self-signed.ts';
 import { tempDir } from '../testing/index.ts';
-import { certificateMetrics } from './metrics.ts';
+import { certificateMetrics, eventMetrics } from './metrics.ts';
+import { renderMetrics } from './prometheus-text.ts';
 
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
@@ -34,4 +35,17 @@ it('has no value without TLS, and none that looks valid for a file that cannot b
   expect(await expiries({ clientCaFile: broken })).toEqual({});
   expect(await expiries({ certFile: broken })).toEqual({ server: Number.NaN });
   expect(await expiries({ certFile: join(tempDir(), 'absent') })).toEqual({ server: Number.NaN });
+});
+
+it('counts events by kind and records by log, whose names may be anything', () => {
+  const name = 'a"b\\c\nd.log';
+  const counted = Array.from({ length: 120 }, (_, index) => ({ name: `${index}.log`, totals: { INFO: 1000 - index } }));
+  const logs = [{ name, totals: { ERROR: 5000, INFO: 1 } }, ...counted];
+  const text = renderMetrics(eventMetrics({ counts: new Map([['killed', 2]]), logs }));
+  expect(text).toContain('porthole_events_total{kind="killed"} 2\n');
+  expect(text).toContain('porthole_log_records_total{log="a\\"b\\\\c\\nd.log",level="error"} 5000\n');
+  expect(text.match(/^porthole_log_records_total\{/gm)).toHaveLength(102);
+  expect(text).toContain('porthole_log_records_total{log="(others)",level="info"} 18711\n');
+  expect(text).toMatch(/^porthole_build_info\{version="[^"]+",node="[^"]+"\} 1$/m);
+  expect(renderMetrics(eventMetrics(undefined))).not.toContain('porthole_events_total');
 });

@@ -6,6 +6,7 @@ import type { ClusterGauges } from '@porthole/cluster';
 import type { LogDir } from '@porthole/logs';
 import type { Settings } from '../settings/settings.ts';
 import { CERTIFICATE_BLOCKS } from '../tls-files.ts';
+import { ownVersion } from '../version.ts';
 import { Durations, type Metric, renderMetrics, type Sample } from './prometheus-text.ts';
 
 export interface NodeMetrics {
@@ -26,6 +27,8 @@ interface MetricSources {
   cluster(): { members: number; isFresh: boolean };
   memberGauges(): ClusterGauges;
   access(): { failures: number; failingFiles: number };
+  /** Events written since the start, and what is counted of the logs; `undefined`: no events are kept. */
+  events(): { counts: ReadonlyMap<string, number>; logs: Iterable<CountedLog> } | undefined;
   /** The metrics of shipping to the archive; none without one. */
   archive(): Metric[];
   certificates(): Promise<Metric[]>;
@@ -48,6 +51,7 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
       const members = memberMetrics(sources.memberGauges());
       const certificates = await sources.certificates();
       const rest = [...members, ...certificates, ...sources.archive(), ...(await own.metrics())];
+      counted.push(...eventMetrics(sources.events()));
       return renderMetrics([...counted, ...nodeMetrics(sources), ...rest]);
     },
     close: () => own.close(),
@@ -61,6 +65,50 @@ function faultMetrics({ process: unowned, ...requests }: Readonly<Record<FaultPl
     { name: 'porthole_request_faults_total', type: 'counter', help, samples },
     metric('counter', 'porthole_process_faults_total', 'Unexpected errors that belong to no request.', unowned),
   ];
+}
+
+interface CountedLog {
+  name: string;
+  /** By level. */
+  totals: Readonly<Record<string, number | undefined>>;
+}
+
+/** Logs with series of their own, those with most records; the others are one. */
+const MAX_COUNTED_LOGS = 100;
+const OTHER_LOGS = '(others)';
+
+export function eventMetrics(events: ReturnType<MetricSources['events']>): Metric[] {
+  const version = { labels: { version: ownVersion(), node: process.versions.node }, value: 1 };
+  const build = { name: 'porthole_build_info', help: 'The version of Porthole and of Node.js; always 1.' } as const;
+  const info: Metric = { ...build, type: 'gauge', samples: [version] };
+  if (!events) return [info];
+  const kinds = [...events.counts].map(([kind, value]) => ({ labels: { kind }, value }));
+  return [
+    info,
+    {
+      name: 'porthole_events_total',
+      type: 'counter',
+      help: 'Events this node has written since it started, by kind.',
+      samples: kinds,
+    },
+    {
+      name: 'porthole_log_records_total',
+      type: 'counter',
+      help: 'Records written to logs since the node started, by log and level.',
+      samples: logSamples(events.logs),
+    },
+  ];
+}
+
+function logSamples(logs: Iterable<CountedLog>): Sample[] {
+  const total = ({ totals }: CountedLog) => Object.values(totals).reduce<number>((sum, count = 0) => sum + count, 0);
+  const sorted = [...logs].sort((a, b) => total(b) - total(a));
+  const others: Record<string, number> = {};
+  for (const { totals } of sorted.slice(MAX_COUNTED_LOGS))
+    for (const [level, count = 0] of Object.entries(totals)) others[level] = (others[level] ?? 0) + count;
+  return [...sorted.slice(0, MAX_COUNTED_LOGS), { name: OTHER_LOGS, totals: others }].flatMap(({ name, totals }) =>
+    Object.entries(totals).map(([level, value = 0]) => ({ labels: { log: name, level: level.toLowerCase() }, value })),
+  );
 }
 
 function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSources): Metric[] {

@@ -12,7 +12,7 @@ export interface Sample {
   value: number;
 }
 
-/** Metrics in the Prometheus text format. Help texts and labels are our own, so nothing needs escaping. */
+/** Metrics in the Prometheus text format. Help texts are our own and need no escaping; names of logs may be anything. */
 export function renderMetrics(metrics: readonly Metric[]): string {
   return metrics.map(renderMetric).join('');
 }
@@ -25,8 +25,12 @@ function renderMetric({ name, type, help, samples }: Metric): string {
 }
 
 function renderLabels(labels: Readonly<Record<string, string | number>>): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escapeLabel(value: string | number): string {
+  return typeof value === 'number' ? String(value) : value.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
 }
 
 /** Upper bounds of the buckets in seconds; the last bucket (+Inf) is implied. */

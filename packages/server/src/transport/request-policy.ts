@@ -8,6 +8,7 @@ import type { AccessLog } from '../auth/access-log.ts';
 import { clientNetwork, plainAddress } from '../auth/identity.ts';
 import type { ReloadedFiles } from '../auth/reloaded-files.ts';
 import type { NodeCluster } from '../cluster/node-cluster.ts';
+import type { OpenEvents } from '../events/open-events.ts';
 import { certificateMetrics, createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import { isLoopbackHost } from '../settings/find-conflicts.ts';
@@ -51,12 +52,13 @@ interface RequestPolicyDeps {
   logs: LogDir;
   ownLog: OwnLog;
   cluster: Pick<NodeCluster, 'status' | 'gauges'>;
+  happened?: Pick<OpenEvents, 'events' | 'tallies'> | undefined;
   archive?: Pick<NodeArchive, 'metrics'> | undefined;
   isStopping(): boolean;
 }
 
 export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
-  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, archive, isStopping } = deps;
+  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, archive, happened, isStopping } = deps;
   const { http, node, search } = settings;
   const slots = new StreamSlots({
     max: http.maxStreams,
@@ -78,6 +80,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       cluster: () => cluster.status,
       memberGauges: () => cluster.gauges,
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
+      events: () => happened && { counts: happened.events.log.counts, logs: happened.tallies.logs() },
       archive: () => archive?.metrics() ?? [],
       certificates: () => certificateMetrics(settings, Date.now()),
     }),
