@@ -221,8 +221,7 @@ interface EventContext {
 export function toEventStandout(occurrence: Occurrence, context: EventContext): Standout | undefined {
   const { kind, events, nodes, keys, timeMs } = occurrence;
   const { onsetMs, affected, earlier } = context;
-  const times = events.map((event) => event.timeMs);
-  const closeness = Math.max(...times.map((eventMs) => proximity(kind, eventMs, onsetMs)));
+  const closeness = Math.max(...events.map((event) => proximity(kind, event, onsetMs)));
   const isHere = affected.size === 0 || nodes.some((node) => affected.has(node));
   const repeats = earlier.filter(
     (event) => event.kind === kind && nodes.includes(subjectOf(event)) && isAlike(event, keys),
@@ -269,12 +268,14 @@ function isAlike(event: ClusterEvent, keys: readonly string[]): boolean {
 }
 
 /** From 0 to 1: how close it was before the first error. */
-function proximity(kind: EventKind, timeMs: number, onsetMs: number | null): number {
+function proximity(kind: EventKind, { timeMs, fields }: ClusterEvent, onsetMs: number | null): number {
   if (onsetMs === null) return 1;
   const beforeMs = onsetMs - timeMs;
   if (CONDITIONS.has(kind) && beforeMs < 0) return 0.9;
   const decay = 0.5 ** (Math.max(0, Math.abs(beforeMs) - PROMPT_MS) / HALF_MS);
-  return beforeMs >= -NOTICED_MS ? decay : AFTERWARDS * decay;
+  // By a clock that was set, it happened at either of two times.
+  const noticedMs = NOTICED_MS + (kind === 'clock-stepped' ? Math.abs(Number(fields.stepMs) || 0) : 0);
+  return beforeMs >= -noticedMs ? decay : AFTERWARDS * decay;
 }
 
 /** The request that shows the events. */

@@ -1,7 +1,7 @@
 import type { ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
 import type { FieldJson } from '@porthole/logs/types';
 import type { IncidentQuestions } from './incident-questions.ts';
-import { compareCounts, countPaths, isError, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
+import { compareCounts, countPaths, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
 
 /** Fields whose values are compared, by three questions each; with those that turn out to be constant; values of each. */
@@ -42,7 +42,7 @@ function valueTexts(value: FieldJson): string[] {
 }
 
 /** What most records of a pattern have in common: first what stands out by itself. */
-export function tellingValues({ first }: Pattern, values: readonly Standout[]): SharedValue[] {
+export function tellingValues({ first, counts }: Pattern, values: readonly Standout[]): SharedValue[] {
   const rank = ({ field, value }: SharedValue) =>
     Math.max(
       0,
@@ -51,7 +51,8 @@ export function tellingValues({ first }: Pattern, values: readonly Standout[]): 
         .map(({ score }) => score),
     );
   if (first.length < 2) return [];
-  return commonValues(first, 0.8)
+  // Of a pattern that is not new, usual records are among the first.
+  return commonValues(first, counts.before > 0 ? 0.6 : 0.8)
     .sort((a, b) => rank(b) - rank(a) || b.count - a.count)
     .slice(0, MAX_SHARED);
 }
@@ -65,13 +66,13 @@ export function sharedValues(patterns: readonly Pattern[]): Map<Pattern, SharedV
   return new Map([...common].map(([pattern, values]) => [pattern, values.filter(isShared).slice(0, MAX_SHARED)]));
 }
 
-/** Values of fields that stand out among errors; where there are none, among warnings. */
+/** Values of fields that stand out among errors, and among warnings if some of these are unusual. */
 export async function findValues(
   questions: IncidentQuestions,
   window: Window,
   patterns: readonly Pattern[],
 ): Promise<Standout[]> {
-  const level = patterns.some(isError) ? 'ERROR' : 'WARN';
+  const level = patterns.some((pattern) => pattern.level === 'WARN') ? 'WARN' : 'ERROR';
   const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
   const found: Standout[] = [];
   let compared = 0;
@@ -128,7 +129,7 @@ function standingOut({ field, level, errors, past, records, patterns, window }: 
     return {
       kind: 'value' as const,
       score: VALUE_WEIGHT * strength * (isOfMany ? 1 : ONE_PATTERN),
-      title: `${field}=${value} in ${count === total ? 'all' : percent(count, total)} of the errors with ${field}`,
+      title: `${field}=${value} in ${count === total ? 'all' : percent(count, total)} of the ${level === 'WARN' ? 'warnings and errors' : 'errors'} with ${field}`,
       detail: `${rateText(counts)}${share}`,
       nodes: Object.keys(nodes),
       ...{ timeMs: null, event: null, keys: [], pattern: null, record: null },
