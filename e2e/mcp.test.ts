@@ -53,7 +53,15 @@ async function connect(transport: Parameters<Client['connect']>[0]): Promise<{ c
 
 async function checkTools(client: Client): Promise<void> {
   const { tools } = await client.listTools();
-  const names = ['list_nodes', 'get_config', 'compare_config', 'list_logs', 'list_events', 'config_at'];
+  const names = [
+    'list_nodes',
+    'get_config',
+    'compare_config',
+    'list_logs',
+    'what_happened',
+    'list_events',
+    'config_at',
+  ];
   const ofRecords = ['search_logs', 'digest_logs', 'logs_around', 'get_record', 'list_fields', 'top_values'];
   expect(tools.map(({ name }) => name)).toEqual([...names, ...ofRecords]);
   for (const { annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: true });
@@ -142,6 +150,9 @@ async function checkEvents(ask: Ask): Promise<void> {
   expect(events.lines()).toHaveLength(2);
   expect(events.lines()[0]).toMatch(/^\S+Z INFO n[12] events\.log started: the node started/);
   expect(events.text.length).toBeLessThan(4000);
+  const happened = await ask('what_happened', { since: '30m' });
+  expect(happened.lines()[0]).toMatch(/n1|n2|unusual/);
+  expect(happened.text.length).toBeLessThan(4000);
   const past = await ask('config_at', { time: '0s', node: 'n1', key: 'size' });
   expect(past.data()).toMatchObject({ until: 'still in use', settings: { size: 1 } });
   expect((await ask('config_at', { time: '2001-01-01 00:00' })).text).toMatch(/^CONFIG_VERSION_NOT_FOUND: /);

@@ -545,12 +545,12 @@ const EVENT_DOCS: DocsOf<
   },
   incidentFrom: {
     meaning: 'Where to look: from this time on, written as in a search. Default: an hour before `to`.',
-    proto: HTTP_ONLY,
+    proto: 'from_ms',
     cli: { long: 'from', short: 'S', value: 'time', about: 'look from this time on: 03:00, yesterday 18:00, 2h ...' },
   },
   incidentTo: {
     meaning: 'Where to look: before this time, written like `from`. Default: now.',
-    proto: HTTP_ONLY,
+    proto: 'to_ms',
     cli: { long: 'to', short: 'U', value: 'time', about: 'look before this time, same format as --from' },
   },
   incidentFormat: {

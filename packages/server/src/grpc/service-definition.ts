@@ -48,6 +48,7 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   GetSettings: 'settings',
   GetConfigHistory: 'configHistory',
   GetConfigVersion: 'configVersion',
+  GetIncident: 'incident',
   ListLogs: 'logList',
   DescribeLogs: 'logFiles',
   StatLog: 'logRaw',
@@ -65,6 +66,7 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
 /** The corresponding HTTP route of methods whose request is about the cluster: of the same role, with the same limits. */
 export const CLUSTER_ROUTES = {
   GetConfigHistory: 'clusterConfigHistory',
+  GetIncident: 'clusterIncident',
   SearchLogs: 'clusterLogSearch',
   CountLogs: 'clusterLogHistogram',
   DigestLogs: 'clusterLogDigest',

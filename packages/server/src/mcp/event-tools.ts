@@ -1,13 +1,30 @@
-import { type ClusterRecord, EVENT_KINDS, isEventKind, kindsQuery, PortholeError, toEvent } from '@porthole/contract';
+import {
+  type ClusterRecord,
+  EVENT_KINDS,
+  type IncidentStep,
+  isEventKind,
+  isRest,
+  kindsQuery,
+  missingText,
+  PortholeError,
+  type Standout,
+  toEvent,
+} from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { toIso, toSelection } from './config-tools.ts';
 import { count, NODE_LABELS, readTimes, SELECTION, TIME, toCount } from './record-arguments.ts';
 import { collectRecords } from './record-tools.ts';
-import { cutText, type Tool, takeFirst } from './tool.ts';
+import { countNodes, cutText, type Tool, takeFirst } from './tool.ts';
 
 const MOST_EVENTS = 200;
 const DEFAULT_EVENTS = 30;
 const EVENTS_MS = 20_000;
+
+/** So that a report is at most 4,000 characters long. */
+const MOST_STEPS = 10;
+const MOST_STANDOUTS = 4;
+const MOST_GAPS = 5;
+const STEP_CHARACTERS = 190;
 
 /** Characters of an event in a line. */
 const EVENT_CHARACTERS = 300;
@@ -18,6 +35,37 @@ const VALUE_CHARACTERS = 200;
 
 /** What happened to nodes, and how they were configured then. */
 export const EVENT_TOOLS: readonly Tool[] = [
+  {
+    name: 'what_happened',
+    title: 'What happened',
+    description:
+      'Reports the most unusual stretch of a time range on all nodes: what happened in its order (changed settings, restarts, first errors, losses), and what stands out with the numbers behind it. Ask this first about an incident, a restart or a failure.',
+    input: {
+      since: { type: 'string', description: `Look from this time on: ${TIME}. Default: 1h.` },
+      until: { type: 'string', description: 'Look before this time. Default: now.' },
+      nodes: SELECTION.nodes,
+      role: SELECTION.role,
+      labels: NODE_LABELS,
+    },
+    async run(args, context) {
+      const { since, until } = await readTimes(context, { since: args.since ?? '1h', until: args.until });
+      const range = { ...(since !== undefined && { fromMs: since }), ...(until !== undefined && { toMs: until }) };
+      const { client, signal } = context;
+      const request = { ...toSelection(args), ...range };
+      const incident = await client.cluster.incident(request, { signal, budgetMs: EVENTS_MS });
+      const { headline, steps, standouts, coverage, members, lookedFromMs, lookedToMs } = incident;
+      const gaps = coverage.missing.flatMap((part) => (isRest(part) ? [] : [missingText(part)]));
+      const shown = takeFirst(steps, MOST_STEPS, 'steps');
+      return {
+        coverage: {
+          about: `what happened on ${countNodes(members)} from ${toIso(lookedFromMs)} to ${toIso(lookedToMs)}`,
+          gaps: [...gaps.slice(0, MOST_GAPS), ...shown.gaps],
+        },
+        lines: [headline, ...shown.taken.map(stepLine), ...standouts.slice(0, MOST_STANDOUTS).map(standoutLine)],
+        next: 'Ask config_at for values of changed keys, logs_around with the time of a step for what every node logged then.',
+      };
+    },
+  },
   {
     name: 'list_events',
     title: 'List events',
@@ -97,6 +145,21 @@ export const EVENT_TOOLS: readonly Tool[] = [
     },
   },
 ];
+
+function stepLine({ timeMs, uncertaintyMs, nodes, title, detail, changes, record }: IncidentStep): string {
+  const doubt = uncertaintyMs >= 1000 ? ` (up to ${Math.round(uncertaintyMs / 1000)} s earlier)` : '';
+  const changed = changes.map(({ key, before, after }) =>
+    after === undefined ? key : `${key}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
+  );
+  const facts = [...changed, detail ?? '', record && !title.includes(record.message) ? record.message : ''];
+  const known = facts.filter(Boolean).join('; ');
+  return cutText(`${toIso(timeMs)}${doubt} ${nodes.slice(0, 3).join(', ')} ${title} ${known}`, STEP_CHARACTERS);
+}
+
+function standoutLine({ score, title, detail, nodes }: Standout): string {
+  const where = nodes.slice(0, 3).join(', ');
+  return cutText(`stands out (${Math.round(score)}): ${where} ${title}; ${detail}`, STEP_CHARACTERS);
+}
 
 function eventText(record: ClusterRecord): string {
   const event = toEvent(record);

@@ -6,11 +6,14 @@ import {
   isSameFile,
   type NodeState,
   PortholeError,
+  parseBudget,
   parseClusterHistoryRequest,
+  parseClusterIncidentRequest,
   parseConfigRequest,
   parseExplainRequest,
   parseFileRequest,
   parseHistoryRequest,
+  parseIncidentRequest,
   parseViewRequest,
   SizedBytes,
 } from '@porthole/contract';
@@ -50,12 +53,12 @@ export type Calls = {
     : UnaryCall<MethodRequest<Name>, MethodResponse<Name>>;
 };
 
-type NodeMethod = 'Describe' | 'GetConfig' | 'GetSettings' | 'GetConfigHistory' | 'GetConfigVersion';
+type NodeMethod = 'Describe' | 'GetConfig' | 'GetSettings' | 'GetConfigHistory' | 'GetConfigVersion' | 'GetIncident';
 
 export function createNodeCalls(
   node: NodeState,
   cluster: ClusterState | undefined,
-  { clock }: Pick<RequestPolicy, 'clock'>,
+  { clock, countBudgetMs }: Pick<RequestPolicy, 'clock' | 'countBudgetMs'>,
 ): Pick<Calls, NodeMethod> {
   return {
     Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
@@ -72,6 +75,19 @@ export function createNodeCalls(
       return historyMessage({ nodes: [{ id: '', history }], members: [] });
     },
     GetConfigVersion: async ({ version }, options) => versionMessage(await node.configVersion(version, options)),
+    GetIncident: async (message, options) => {
+      const query = toQuery(message);
+      const all = requireCluster(cluster);
+      const { request } = message.cluster
+        ? parseClusterIncidentRequest(query, clock())
+        : parseIncidentRequest(query, clock());
+      const nodes = message.cluster ? {} : { nodes: [(await all.selfId?.()) ?? ''] };
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      const { findIncident } = await import('@porthole/cluster');
+      const incident = await findIncident(all, { ...request, ...nodes }, { ...options, budgetMs, withValues: false });
+      const { headline, isUnusual } = incident;
+      return { headline: wellFormed(headline), isUnusual, incidentJson: wellFormed(JSON.stringify(incident)) };
+    },
   };
 }
 
