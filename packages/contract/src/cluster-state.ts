@@ -268,7 +268,7 @@ export interface ForgottenMember {
 export interface RecordingHead {
   /** Age of the last sign of life. */
   ageMs: number;
-  /** How long ago its connection was lost; `null`: it was not, or the member said goodbye. */
+  /** How long ago its connection was lost; `null`: it was not. */
   lostAgeMs: number | null;
   /** Since when nothing is missing, and the time of the newest record, by the clock of the recorded member. */
   sinceMs: number | null;

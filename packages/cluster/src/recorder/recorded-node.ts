@@ -309,7 +309,7 @@ export function recordedText(by: string | null, facts: Pick<RecordingFacts, 'asO
   const { asOfMs, lostMs } = facts;
   const missingMs = lostMs === null ? 0 : Math.max(0, lostMs - asOfMs);
   const until = new Date(asOfMs).toISOString().slice(11, -1);
-  const lost = lostMs === null ? '' : ` (${(missingMs / 1000).toFixed(1)} s before it was lost)`;
+  const lost = missingMs === 0 ? '' : ` (${(missingMs / 1000).toFixed(1)} s before it was lost)`;
   return `recorded by ${by}, until ${until}${lost}`;
 }
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, errorMessage } from '@porthole/contract';
+import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS } from '@porthole/contract';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
@@ -24,9 +24,6 @@ const CONTRACT_BACK = 1000;
 
 /** A member sends what it has so often at most: it costs less than line by line, and less is lost than a second. */
 const BATCH_MS = 200;
-
-/** A quiet member says that it lives so often. */
-const HEARTBEAT_MS = 1000;
 
 /** How often it is looked who records whom; a change of the members is noticed at once. */
 const UPDATE_MS = 5000;
@@ -286,7 +283,7 @@ class Session {
     const isGapless = resumed !== undefined && !isByTime;
     const sinceMs = isGapless ? recording.facts.sinceMs : startTime(start, memberMs);
     recording.facts = { ...recording.facts, zone: zone ?? '', sinceMs };
-    const how = { signal, heartbeatMs: HEARTBEAT_MS, batchMs: BATCH_MS, gaps: 'load', positions: true } as const;
+    const how = { signal, heartbeatMs: MEMBER_HEARTBEAT_MS, batchMs: BATCH_MS, gaps: 'load', positions: true } as const;
     for await (const items of state.followLogs({ start, raw: true }, how)) {
       if (signal.aborted) return;
       // What was recorded of an earlier follow cannot be told from what comes now.
@@ -346,12 +343,13 @@ class Session {
     const atMs = this.#deps.nowMs();
     const wasLive = this.#isLive;
     this.#isLive = false;
-    if (!recording || !this.hasWorked || recording.facts.lostMs !== null) return;
+    // The first failure counts, also of a node that was restarted itself.
+    if (!recording || recording.facts.asOfMs === 0 || recording.facts.lostMs !== null) return;
     // What it has said goodbye after is complete.
-    recording.facts =
-      isStopping && wasLive ? { ...recording.facts, asOfMs: atMs } : { ...recording.facts, lostMs: atMs };
+    const asOfMs = isStopping && wasLive ? atMs : recording.facts.asOfMs;
+    recording.facts = { ...recording.facts, asOfMs, lostMs: atMs };
     void owned(this.save(), (error) => this.#deps.report(`recorder: ${errorMessage(error)}`));
-    this.#deps.signs?.ended(this.#id, atMs, why);
+    if (this.hasWorked) this.#deps.signs?.ended(this.#id, atMs, why);
   }
 
   async save(): Promise<void> {

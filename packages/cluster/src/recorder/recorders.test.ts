@@ -38,7 +38,7 @@ it('contract-only members record nothing: of LinDB nodes, this one records all',
     const peers = {
       all: () => members.map((each) => ({ member: each, hasFailed: failed.includes(each.id) }) as never),
     };
-    const recorders = new Recorders({ directory, peers, selfId: 'self', count: 2, directMembers: 16 });
+    const recorders = new Recorders({ directory, peers, selfId: 'self', count: 2, directMembers: 16, failedMs: 0 });
     return IDS.filter((id) => recorders.records(id)).length;
   };
   expect([recorded('lindb', 'broker'), recorded('static', CONTRACT_ROLE)]).toEqual([200, 200]);

@@ -6,6 +6,9 @@ import { CONTRACT_ROLE } from '../membership/static-members.ts';
 /** The label by which a recorder is preferred that is elsewhere: what takes the member with it, spares the recorder. */
 const ZONE_LABEL = 'zone';
 
+/** A node that does not respond is replaced after this time: one that is only slow must not move recordings around. */
+const FAILED_MS = 20_000;
+
 /** More than any weight. */
 const OTHER_ZONE = 2 ** 32;
 
@@ -20,6 +23,8 @@ export interface RecordersDeps {
   count: number;
   /** Up to this many members, every node keeps the configurations of all. */
   directMembers: number;
+  /** See `FAILED_MS`. */
+  failedMs?: number;
 }
 
 /** Who records a member: nodes compute the same from the same list of members, as far as they agree on who responds. */
@@ -29,6 +34,9 @@ export class Recorders {
   #known:
     | { members: readonly Member[]; failed: string; candidates: readonly Candidate[]; own: Map<string, boolean> }
     | undefined;
+
+  /** Since when nodes do not respond, by the monotonic clock. */
+  readonly #failedSince = new Map<string, number>();
 
   constructor(deps: RecordersDeps) {
     this.#deps = deps;
@@ -61,6 +69,17 @@ export class Recorders {
     return this.#rendezvous.choose(id, { candidates, count, zone: this.#zoneOf(id) });
   }
 
+  #failed(all: ReturnType<Peers['all']>, nowMs: number): ReadonlySet<string> {
+    const failed = new Set<string>();
+    for (const { member, hasFailed } of all) {
+      const sinceMs = hasFailed ? (this.#failedSince.get(member.id) ?? nowMs) : undefined;
+      if (sinceMs === undefined) this.#failedSince.delete(member.id);
+      else this.#failedSince.set(member.id, sinceMs);
+      if (sinceMs !== undefined && nowMs - sinceMs >= (this.#deps.failedMs ?? FAILED_MS)) failed.add(member.id);
+    }
+    return failed;
+  }
+
   #zoneOf(id: string): string | undefined {
     return this.#deps.directory.members.find((member) => member.id === id)?.labels[ZONE_LABEL];
   }
@@ -69,7 +88,7 @@ export class Recorders {
   #candidates(): { candidates: readonly Candidate[]; own: Map<string, boolean> } {
     const { directory, peers, selfId } = this.#deps;
     const { members } = directory;
-    const failedIds = new Set(peers.all().flatMap(({ member, hasFailed }) => (hasFailed ? member.id : [])));
+    const failedIds = this.#failed(peers.all(), performance.now());
     const failed = [...failedIds].join();
     if (this.#known?.members === members && this.#known.failed === failed) return this.#known;
     const isRecorder = ({ id, isSelf, role }: Member) =>

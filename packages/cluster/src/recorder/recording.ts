@@ -49,7 +49,7 @@ export interface RecordingFacts {
   sinceMs: number | null;
   /** The last sign of life. */
   asOfMs: number;
-  /** When the connection was lost; `null` while the member is followed, or if it ended by itself. */
+  /** When the connection was lost; `null` while the member is followed. Not after `asOfMs` if it said goodbye. */
   lostMs: number | null;
   clock: MemberClock | null;
 }

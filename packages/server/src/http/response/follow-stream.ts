@@ -212,29 +212,34 @@ export function agreedBatch(headers: IncomingHttpHeaders): number | undefined {
   return wantedMs > 0 ? Math.min(MAX_BATCH_MS, wantedMs) : undefined;
 }
 
-/** What comes within a time together: each batch costs a packet, and wakes up both nodes. */
-export async function* inBatches<T>(
+/**
+ * What comes within a time together: each batch costs a packet, and wakes up both nodes. What was written before the follow
+ * is sent as it is read.
+ */
+export async function* inBatches<T extends FollowEvent>(
   lists: AsyncIterable<T[]>,
   everyMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<T[]> {
   const iterator = lists[Symbol.asyncIterator]();
+  let coming: Promise<IteratorResult<T[]>> | undefined;
+  let isLive = false;
   try {
-    let next = await iterator.next();
-    for (let isFirst = true; !next.done; isFirst = false) {
+    for (;;) {
+      const next = await (coming ?? iterator.next());
+      coming = undefined;
+      if (next.done) return;
       const batch = next.value;
-      let coming = awaitedLater(iterator.next());
-      while (!isFirst && batch.length < MAX_BATCH_ITEMS) {
+      while (isLive && batch.length < MAX_BATCH_ITEMS) {
+        coming = awaitedLater(iterator.next());
         const ready = await Promise.race([coming, nextTurn()]);
         if (!ready || ready.done) break;
+        coming = undefined;
         for (const item of ready.value) batch.push(item);
-        coming = awaitedLater(iterator.next());
       }
+      isLive ||= batch.some(({ type }) => type === 'position');
       yield batch;
-      // What was written before the follow comes faster, but leaves room for other requests.
-      const pauseMs = batch.length < MAX_BATCH_ITEMS ? everyMs : everyMs / 10;
-      if (!isFirst) await delay(pauseMs, undefined, { signal }).catch(() => {}); // the stream ends by itself
-      next = await coming;
+      if (isLive && batch.length < MAX_BATCH_ITEMS) await delay(everyMs, undefined, { signal }).catch(() => {}); // the stream ends by itself
     }
   } finally {
     await iterator.return?.();
