@@ -43,8 +43,8 @@ const LONGEST_WAIT_MS = 2000;
 /** Records have the time at which they are written, if it is not longer ago than this. */
 const RECENT_MS = 10_000;
 
-/** A node notices what was written after this time at the latest, unless it is busy. */
-const READ_MS = 250;
+/** A node notices what was written after this time at the latest, unless its machine has no time for it. */
+const READ_MS = 1000;
 
 /** Members of earlier versions do not say when they have sent all that was there before. */
 const CAUGHT_UP_MS = 30_000;
