@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
 import { randomDir } from '../testing/random-dir.ts';
-import { logSpec, type WrittenFamily } from '../testing/random-logs.ts';
+import { logSpec, mixedSpec, type WrittenFamily } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, type SearchResult } from '../testing/run-search.ts';
@@ -13,7 +13,7 @@ import type { RecordFilter, SearchEnd, SearchQuery } from '../types.ts';
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
-const specs = fc.array(logSpec, { minLength: 1, maxLength: 3 });
+const specs = fc.array(fc.oneof(logSpec, mixedSpec), { minLength: 1, maxLength: 3 });
 
 const request = fc.record({
   filter: filterSpec,

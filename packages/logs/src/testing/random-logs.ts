@@ -41,7 +41,8 @@ export interface LogSpec {
   fixedClock: boolean;
   style: Style;
   naming: 'numbered' | 'dated';
-  files: { pieces: Piece[]; gz: boolean; open: boolean }[];
+  /** `style`: of a file that another version, or another program, wrote. */
+  files: { pieces: Piece[]; gz: boolean; open: boolean; style?: Style }[];
 }
 
 const record: fc.Arbitrary<Piece> = fc.record({
@@ -96,6 +97,8 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: long },
 );
 
+const styles = fc.constantFrom<Style[]>('contract', 'json', 'glog', 'iso', 'text');
+
 export const logSpec: fc.Arbitrary<LogSpec> = fc.record({
   beginning: fc.constantFrom(...BEGINNINGS),
   fixedClock: fc.boolean(),
@@ -116,6 +119,14 @@ export const logSpec: fc.Arbitrary<LogSpec> = fc.record({
   }),
 });
 
+/** Families of which each file may have another format, or no times. */
+export const mixedSpec: fc.Arbitrary<LogSpec> = fc
+  .tuple(logSpec, fc.array(styles, { minLength: 3, maxLength: 3 }))
+  .map(([spec, each]) => ({
+    ...spec,
+    files: spec.files.map((file, index) => ({ ...file, style: each[index] ?? spec.style })),
+  }));
+
 export interface WrittenFamily extends SlowFamily {
   /** Which of the files are compressed. */
   gz: boolean[];
@@ -127,10 +138,10 @@ export class LogWriter {
 
   family(stem: string, { beginning, fixedClock, style, naming, files }: LogSpec): WrittenFamily {
     const clock = new Clock(beginning, { fixed: fixedClock });
-    const named = files.map(({ pieces, gz, open }, index) => {
+    const named = files.map(({ pieces, gz, open, style: own = style }, index) => {
       const packed = gz && index < files.length - 1;
       const name = fileName(stem, naming, { index, count: files.length, packed });
-      const text = renderText(pieces, style, clock, `log ${String(this.#made++).padStart(6, '0')}`);
+      const text = renderText(pieces, own, clock, `log ${String(this.#made++).padStart(6, '0')}`);
       // Rotated files are some time apart, because they are ordered by their first times.
       clock.advance(3 * DISORDER_MS);
       return { name, text: open && text.at(-1) === 10 ? text.subarray(0, -1) : text, packed };

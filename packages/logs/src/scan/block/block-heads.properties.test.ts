@@ -46,7 +46,7 @@ function slowHeads(bytes: Buffer, format: Format): Head[] {
   const most = headScanBytes(format.name);
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(10, start) + 1 || bytes.length;
-    if (end > start + 1 && format.readHead(bytes, start, Math.min(end, start + most), head))
+    if (bytes[start] !== 10 && format.readHead(bytes, start, Math.min(end, start + most), head))
       heads.push({ at: start, ...head });
     start = end;
   }
