@@ -84,7 +84,7 @@ async function typeCheck(
 
 describe.each([
   { project: 'client', name: '@porthole/client', mostBytes: 460_000 },
-  { project: 'cli', name: 'porthole', mostBytes: 6_550_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 6_900_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
     const files = readPackageFiles(project, name);

@@ -45,7 +45,7 @@ function serveFolder(folder: string, demoUrl?: string) {
 }
 
 /** What the page loads before it shows anything; load what most views do not need when it is first used. */
-const MAX_SCRIPT_BYTES = 356_000;
+const MAX_SCRIPT_BYTES = 358_000;
 
 const SCRIPT_PATH = '/assets/console-ABCDEFGH.js';
 
