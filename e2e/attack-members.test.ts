@@ -82,8 +82,8 @@ it('a member that makes up names of files fills no memory, however long it is fo
     const more = () => {
       while (count < total && !response.destroyed) {
         const name = `${count++}`.padStart(200, 'n');
-        const cursor = name.padStart(1800, 'c');
-        const record = { type: 'record', file: name, offset: 0, bytes: 1, cursor, message: 'm' };
+        const cursor = `${'0'.repeat(16)}.sg.0.0.0.${name.padStart(1800, 'c')}`;
+        const record = { type: 'record', file: name, offset: 0, bytes: 1, cursor, message: 'm', raw: 'm' };
         emitted++;
         if (!response.write(`event: record\nid: ${cursor}\ndata: ${JSON.stringify(record)}\n\n`)) return;
       }
@@ -95,10 +95,12 @@ it('a member that makes up names of files fills no memory, however long it is fo
   // Resident memory also has what is not collected yet. With this limit the node ends if it keeps all names and cursors.
   const env = { NODE_OPTIONS: '--max-old-space-size=72' };
   const node = await startNodeWithMember(await startFakeMember({ behave }), { env });
+  // The node records its member: that is the first follow.
+  await eventually(() => expect(emitted).toBe(total));
   for (const path of ['api/v1/cluster/log/follow', 'api/v1/cluster/nodes/liar/log/follow']) {
     emitted = 0;
     const stop = drain(`${node.url}${path}`);
-    await eventually(() => expect(emitted).toBe(total));
+    await eventually(() => expect(emitted).toBeGreaterThanOrEqual(total));
     stop();
   }
   await node.expectHealthy();

@@ -27,6 +27,12 @@ const MAX_NAME = 200;
 /** The recording has this many files at most of its size and of its time: the oldest is deleted as a whole. */
 const PARTS = 8;
 
+/** Names of files that are known: a member may make them up. Of most nodes it is all. */
+const MAX_NAMES = 1000;
+
+/** What the position of a piece takes, in memory and on disk. */
+const PIECE_BYTES = 128;
+
 /** Read at the end of a file to find its last complete line. */
 const TORN_BYTES = 1024 * 1024;
 
@@ -108,6 +114,9 @@ export class Recording {
   readonly #nowMs: () => number;
   /** Oldest first. */
   #parts: Part[] = [];
+  #bytes = 0;
+  /** The newest of each family. */
+  readonly #lasts = new Map<string, Part>();
   /** By family and head. */
   readonly #runs = new Map<string, Run>();
   readonly #families = new Map<string, string>();
@@ -130,8 +139,9 @@ export class Recording {
     return join(this.dir, 'log');
   }
 
+  /** Of the text and the positions in it. */
   get bytes(): number {
-    return this.#parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#bytes;
   }
 
   get isEmpty(): boolean {
@@ -268,8 +278,13 @@ export class Recording {
     // It comes from a member: nothing of it may lead elsewhere.
     if (raw === undefined || head === undefined || file.length > MAX_NAME || !isSafeName(file, RECORDED_DEPTH)) return;
     if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(bytes) || offset < 0 || bytes < 0) return;
+    if (!this.#families.has(file) && this.#families.size >= MAX_NAMES) {
+      // From here on something is missing.
+      this.facts = { ...this.facts, sinceMs: Math.max(this.facts.sinceMs ?? 0, timeMs ?? this.#nowMs()) };
+      return;
+    }
     const family = this.familyOf(file);
-    const last = this.#parts.findLast((part) => part.family === family);
+    const last = this.#lasts.get(family);
     const lastPiece = last?.pieces.at(-1);
     const run = this.#runOf({ file, head, offset }, { family, timeMs, lastPiece });
     const skipped = Math.max(0, run.next - offset);
@@ -289,13 +304,16 @@ export class Recording {
       if (!part.endsLine) {
         write.texts.push(Buffer.from('\n'));
         part.bytes++;
+        this.#bytes++;
       }
       const piece = { at: part.bytes, ...place, timeMs: timeMs ?? run.lastMs, run };
       part.pieces.push(piece);
       write.pieces.push(piece);
+      this.#bytes += PIECE_BYTES;
     }
     write.texts.push(text);
     part.bytes += text.length;
+    this.#bytes += text.length;
     part.writtenMs = this.#nowMs();
     part.endsLine = text.length === 0 ? part.endsLine : text.at(-1) === NEWLINE;
     run.next = Math.max(run.next, offset + bytes);
@@ -336,32 +354,43 @@ export class Recording {
   #partFor(family: string, { isBegun, last }: { isBegun: boolean; last: Part | undefined }): Part {
     const { maxBytes, maxMs } = this.#limits;
     const nowMs = this.#nowMs();
-    const isFull = last && (last.bytes >= maxBytes / PARTS || nowMs - last.begunMs >= maxMs / PARTS);
+    const isFull = last && (sizeOf(last) >= maxBytes / PARTS || nowMs - last.begunMs >= maxMs / PARTS);
     if (last && (!isFull || isBegun)) return last;
     const part = { family, number: ++this.#lastNumber, bytes: 0, pieces: [], begunMs: nowMs, writtenMs: nowMs };
-    this.#parts.push({ ...part, endsLine: true });
-    return this.#parts.at(-1) as Part;
+    const begun: Part = { ...part, endsLine: true };
+    this.#parts.push(begun);
+    this.#lasts.set(family, begun);
+    return begun;
   }
 
   /** Deletes the oldest. What is recent enough is determined by what comes: that of a member that is gone stays. */
   async #trim(): Promise<void> {
     const { maxBytes, maxMs } = this.#limits;
     const oldestMs = this.#nowMs() - maxMs;
-    let total = this.bytes;
     for (const part of [...this.#parts]) {
+      const isOld = part.writtenMs < oldestMs && this.#lasts.get(part.family) !== part;
+      if (!isOld && (this.#bytes <= maxBytes || this.#parts.length === 1)) continue;
       const next = this.#parts.find(({ family, number }) => family === part.family && number > part.number);
-      const isOld = part.writtenMs < oldestMs && next !== undefined;
-      if (!isOld && (total <= maxBytes || this.#parts.length === 1)) continue;
-      total -= part.bytes;
       await this.#remove(part);
       const fromMs = next ? next.pieces[0]?.timeMs : part.pieces.at(-1)?.run.lastMs;
       const { sinceMs } = this.facts;
       if (fromMs != null && sinceMs !== null) this.facts = { ...this.facts, sinceMs: Math.max(sinceMs, fromMs) };
     }
+    if (Math.max(this.#runs.size, this.#families.size) >= MAX_NAMES) this.#forgetUnused();
+  }
+
+  /** Names and files of which nothing is left. */
+  #forgetUnused(): void {
+    const files = new Set(this.files);
+    for (const name of this.#families.keys()) if (!files.has(name)) this.#families.delete(name);
+    const runs = new Set(this.#parts.flatMap(({ pieces }) => pieces.map(({ run }) => run)));
+    for (const [key, run] of this.#runs) if (!runs.has(run)) this.#runs.delete(key);
   }
 
   async #remove(part: Part): Promise<void> {
     this.#parts = this.#parts.filter((other) => other !== part);
+    this.#bytes -= sizeOf(part);
+    if (this.#lasts.get(part.family) === part) this.#lasts.delete(part.family);
     await rm(join(this.logDir, partName(part)), { force: true });
     await rm(this.#positionsPath(part), { force: true });
   }
@@ -385,6 +414,8 @@ export class Recording {
       this.#parts.push(part);
     }
     this.#parts.sort((a, b) => a.number - b.number);
+    this.#bytes = this.#parts.reduce((sum, part) => sum + sizeOf(part), 0);
+    for (const part of this.#parts) this.#lasts.set(part.family, part);
     for (const part of [...this.#parts]) if (part.pieces.length === 0 || part.bytes === 0) await this.#remove(part);
     const lasts = new Map<string, Piece>();
     for (const part of this.#parts) this.#joinRuns(part, lasts);
@@ -442,6 +473,10 @@ export function encodePlace(
 ): string {
   const [, headHash = '', length = ''] = HEAD.exec(`${head}.`) ?? [];
   return encodeMark({ file, headHash, headBytes: Number.parseInt(length, 36), offset, check, checkBytes });
+}
+
+function sizeOf({ bytes, pieces }: Pick<Part, 'bytes' | 'pieces'>): number {
+  return bytes + pieces.length * PIECE_BYTES;
 }
 
 function partName({ family, number }: Pick<Part, 'family' | 'number'>): string {
