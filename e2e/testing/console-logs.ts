@@ -10,6 +10,7 @@ import {
   type SourceChoice,
 } from '@porthole/console/testing';
 import { freePorts, startTestNode, type TestNode } from '@porthole/server/testing';
+import { PATIENT } from './console-cluster.ts';
 
 export const FIRST_MS = Date.UTC(2026, 10, 15, 5);
 
@@ -48,7 +49,7 @@ export async function startConsoleCluster(
         settings: {
           http: { port: ports[index] ?? 0 },
           node: { timeZone: 'UTC' },
-          cluster: { nodeId: `n${index + 1}`, members },
+          cluster: { ...PATIENT, nodeId: `n${index + 1}`, members },
         },
       }),
     ),

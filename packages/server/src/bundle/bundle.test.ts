@@ -43,7 +43,7 @@ describe('the bundle of a cluster', () => {
       'health.json',
       'metrics.txt',
       'digest.json',
-      'events.json',
+      'recent-events.json',
       'config-history.json',
       'incident.html',
       'logs/merged.log',
@@ -63,7 +63,7 @@ describe('the bundle of a cluster', () => {
       ['ERROR', 3],
       ['INFO', 3],
     ]);
-    expect(json('events.json')).toMatchObject({ events: [], end: { members: [{ outcome: 'ok' }, { outcome: 'ok' }] } });
+    expect(json('recent-events.json')).toMatchObject({ events: [], end: { members: [{ outcome: 'ok' }, { outcome: 'ok' }] } });
     expect(json('config-history.json')).toMatchObject({
       nodes: [
         { id: 'n1', history: { periods: [{ toMs: null }] } },

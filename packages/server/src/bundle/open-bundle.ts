@@ -147,7 +147,7 @@ async function addState(context: BundleContext): Promise<void> {
   await writer.addJson(names.take(['digest.json']), () =>
     cluster.logDigest({ ...request, limit: DIGEST_GROUPS }, { signal, budgetMs: sources.countBudgetMs }),
   );
-  await writer.addJson(names.take(['events.json']), () => collectEvents(context));
+  await writer.addJson(names.take(['recent-events.json']), () => collectEvents(context));
   await writer.addJson(names.take(['config-history.json']), () =>
     cluster.configHistory({ ...selection, limit: HISTORY_PERIODS }, { signal }),
   );

@@ -106,6 +106,8 @@ describe('a response of the cluster', () => {
       const cluster = new FakeCluster();
       cluster.found.push([]);
       cluster.followed.push([]);
+      // A report is made of whole responses.
+      if (path === PATHS.clusterIncident) cluster.found.end();
       const { port } = await serveCluster(cluster);
       const { status, headers } = await sendRequest(port, `${path}?time=@1&by=shard`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
