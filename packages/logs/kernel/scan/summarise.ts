@@ -15,9 +15,9 @@ export function summarise(count: u32): void {
   memory.fill(SUMMARY + COUNTS, 0, 32);
   for (let index: u32 = 0; index < count; index++) {
     const time = load<f64>(TIMES + (index << 3));
-    const rank = SUMMARY + COUNTS + 4 + (<u32>load<u8>(LEVELS + index) << 2);
+    const rank = SUMMARY + COUNTS + 4 + ((<u32>load<u8>(LEVELS + index)) << 2);
     store<u32>(rank, load<u32>(rank) + 1);
-    if (time !== time) {
+    if (isNaN(time)) {
       untimed++;
       continue;
     }

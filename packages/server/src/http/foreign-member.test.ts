@@ -45,6 +45,8 @@ async function startWithLindb() {
       cluster: {
         nodeId: 'n1',
         members: [`n1=http://127.0.0.1:${port}`, `lindb=${lindb.url}`],
+        // Records whose times are a guess are not kept.
+        memberZones: ['lindb=UTC'],
         refreshMs: 200,
         recordDir,
       },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Incident } from '@porthole/contract';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
@@ -57,27 +57,31 @@ it.each(['from=4&to=2', 'format=pdf', 'query=(', 'from=nonsense'])('%s is refuse
   expect((await sendRequest(node.port, `/api/v1/incident?${query}`)).status).toBe(400);
 });
 
-it('values of settings are for the role config only', async () => {
-  const dir = tempDir();
-  const configFile = join(dir, 'service.toml');
-  writeFileSync(configFile, 'dir = "/data/wal"\n');
-  const [viewer, config] = [createToken('ann', ['viewer']), createToken('bob', ['viewer', 'config'])];
-  const tokenFile = join(dir, 'tokens');
-  writeFileSync(tokenFile, `${viewer.line}\n${config.line}\n`, { mode: 0o600 });
-  const settings = { service: { configFile }, auth: { tokenFile } };
-  const { port, logDir } = await startTestNode({ files: { 'a.log': '' }, settings });
-  writeFileSync(configFile, 'dir = "/mnt/wal"\n');
-  const asked = async <T>(path: string, { token }: { token: string }) =>
-    requestJson<T>(port, path, { headers: { authorization: `Bearer ${token}`, accept: 'application/json' } });
-  const changes = async (whose: { token: string }) => {
-    const { steps } = await asked<Incident>('/api/v1/incident', whose);
-    return steps.flatMap((step) => step.changes);
-  };
-  await eventually(
-    async () => expect(JSON.stringify(await asked('/api/v1/events', viewer))).toContain('config-changed'),
-    { withinMs: 15_000 },
-  );
-  writeFileSync(join(logDir, 'a.log'), `${new Date().toISOString()} ERROR failed\n`.repeat(60));
-  expect(await changes(viewer)).toEqual([{ key: 'dir' }]);
-  expect(await changes(config)).toEqual([{ key: 'dir', before: '/data/wal', after: '/mnt/wal' }]);
-}, 30_000);
+it(
+  'values of settings are for the role config only',
+  async () => {
+    const dir = tempDir();
+    const configFile = join(dir, 'service.toml');
+    writeFileSync(configFile, 'dir = "/data/wal"\n');
+    const [viewer, config] = [createToken('ann', ['viewer']), createToken('bob', ['viewer', 'config'])];
+    const tokenFile = join(dir, 'tokens');
+    writeFileSync(tokenFile, `${viewer.line}\n${config.line}\n`, { mode: 0o600 });
+    const settings = { service: { configFile }, auth: { tokenFile } };
+    const { port, logDir } = await startTestNode({ files: { 'a.log': '' }, settings });
+    writeFileSync(configFile, 'dir = "/mnt/wal"\n');
+    const asked = async <T>(path: string, { token }: { token: string }) =>
+      requestJson<T>(port, path, { headers: { authorization: `Bearer ${token}`, accept: 'application/json' } });
+    const changes = async (whose: { token: string }) => {
+      const { steps } = await asked<Incident>('/api/v1/incident', whose);
+      return steps.flatMap((step) => step.changes);
+    };
+    await eventually(
+      async () => expect(JSON.stringify(await asked('/api/v1/events', viewer))).toContain('config-changed'),
+      { withinMs: 15_000 },
+    );
+    writeFileSync(join(logDir, 'a.log'), `${new Date().toISOString()} ERROR failed\n`.repeat(60));
+    expect(await changes(viewer)).toEqual([{ key: 'dir' }]);
+    expect(await changes(config)).toEqual([{ key: 'dir', before: '/data/wal', after: '/mnt/wal' }]);
+  },
+  scaled(30_000),
+);
