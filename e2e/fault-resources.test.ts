@@ -148,7 +148,8 @@ describe('a directory of many thousand files', () => {
       ['search?q=line', 'histogram?'].map((path) => node.request(`api/v1/log/${path}`)),
     );
     for (const { status } of answers) expect(status).toBeLessThan(500);
-    await eventually(() => expect(node.openFiles).toBeLessThan(files + 100));
+    // Records of 200 logs are counted, which keeps these open.
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 300));
     await node.expectHealthy();
   });
 });

@@ -17,6 +17,7 @@ export function summarise(count: u32): void {
     const time = load<f64>(TIMES + (index << 3));
     const rank = SUMMARY + COUNTS + 4 + ((<u32>load<u8>(LEVELS + index)) << 2);
     store<u32>(rank, load<u32>(rank) + 1);
+    // biome-ignore lint/suspicious/noGlobalIsNan: the language of the kernel has no other
     if (isNaN(time)) {
       untimed++;
       continue;

@@ -20,6 +20,9 @@ const PARALLEL_JOINS = 16;
 /** Opening thousands of logs, or searching what they have, takes seconds: a query is accepted after this. */
 const ACCEPT_MS = 250;
 
+/** Logs that are counted: each is kept open, and clients need the rest of `follow.max-logs`. */
+const MAX_COUNTED = 200;
+
 /** How long records are gathered for whoever counts them. */
 const COUNT_MS = 250;
 
@@ -171,6 +174,10 @@ export class FollowSession {
 
   async #join(target: TailTarget, options: Omit<AcquireOptions, 'isListed'>): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
+    if (this.counts && this.#readers.size >= MAX_COUNTED) {
+      this.#leftOut.add(target.family ?? target.name);
+      return undefined;
+    }
     const tail = await this.#deps.acquireTail(target, { ...options, isListed: this.followsAll });
     if (!tail) this.#leftOut.add(target.family ?? target.name);
     if (!tail) return undefined;

@@ -35,7 +35,11 @@ async function held({ port }: TestNode): Promise<Record<string, number>> {
   const value = (name: string) => Number(new RegExp(`^porthole_${name} (\\d+)$`, 'm').exec(text)?.[1]);
   // The other node follows its events.
   const follows = Number(/^porthole_cluster_members (\d+)$/m.exec(text)?.[1]) - 1;
-  return { streams: Math.max(0, value('open_streams') - follows), searches: value('searches'), jobs: value('scan_jobs') };
+  return {
+    streams: Math.max(0, value('open_streams') - follows),
+    searches: value('searches'),
+    jobs: value('scan_jobs'),
+  };
 }
 
 /** A bundle of which nothing is read but the head. */

@@ -63,7 +63,10 @@ describe('the bundle of a cluster', () => {
       ['ERROR', 3],
       ['INFO', 3],
     ]);
-    expect(json('recent-events.json')).toMatchObject({ events: [], end: { members: [{ outcome: 'ok' }, { outcome: 'ok' }] } });
+    expect(json('recent-events.json')).toMatchObject({
+      events: [],
+      end: { members: [{ outcome: 'ok' }, { outcome: 'ok' }] },
+    });
     expect(json('config-history.json')).toMatchObject({
       nodes: [
         { id: 'n1', history: { periods: [{ toMs: null }] } },

@@ -75,9 +75,6 @@ it('ends with an example of a format for a single file', () => {
 
 it('says why nothing is known', () => {
   const { learned: _learned, ...file } = FILE;
-  expect(format(200, { file })).toEqual([
-    'app.log',
-    '  iso: the node does not report more; update it',
-  ]);
+  expect(format(200, { file })).toEqual(['app.log', '  iso: the node does not report more; update it']);
   expect(format(200, { file: { ...file, problem: 'permission denied' } })[1]).toBe('  permission denied');
 });
