@@ -1,7 +1,7 @@
 export { ContractNode } from './contract-only/contract-node.ts';
 export type { TailNode } from './contract-only/fetch-tail.ts';
 export { findIncident } from './incident/find-incident.ts';
-export type { IncidentOptions, IncidentSource } from './incident/incident-questions.ts';
+export type { IncidentOptions, IncidentSource } from './incident/incident-requests.ts';
 export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb-members.ts';

@@ -10,12 +10,7 @@ import {
   type MemberReport,
   type Standout,
 } from '@porthole/contract';
-import {
-  type ClusterEvent,
-  type IncidentOptions,
-  IncidentQuestions,
-  type IncidentSource,
-} from './incident-questions.ts';
+import { type ClusterEvent, type IncidentOptions, IncidentRequests, type IncidentSource } from './incident-requests.ts';
 import {
   mostObservers,
   type Occurrence,
@@ -100,31 +95,31 @@ export async function findIncident(
   request: IncidentRequest,
   options: IncidentOptions = {},
 ): Promise<Incident> {
-  const questions = new IncidentQuestions(source, request, options);
-  const overview = await lookOver(questions, request);
-  const derived = derivedEvents(overview, questions.members);
+  const requests = new IncidentRequests(source, request, options);
+  const overview = await lookOver(requests, request);
+  const derived = derivedEvents(overview, requests.members);
   const isTwice = ({ kind, node, timeMs }: ClusterEvent) =>
     derived.some((one) => one.kind === kind && one.node === node && Math.abs(one.timeMs - timeMs) < AFTERMATH_MS);
   overview.events = [...overview.events.filter((event) => !isTwice(event)), ...derived].sort(
     (a, b) => a.timeMs - b.timeMs,
   );
   const unusual = findUnusual(overview, request);
-  const stretch = heaviestStretch(unusual.length > 0 ? unusual : await unusualPatterns(questions, overview, request));
-  if (!stretch) return quiet(questions, overview, request);
-  return explain(questions, { overview, stretch, request });
+  const stretch = heaviestStretch(unusual.length > 0 ? unusual : await unusualPatterns(requests, overview, request));
+  if (!stretch) return quiet(requests, overview, request);
+  return explain(requests, { overview, stretch, request });
 }
 
-async function lookOver(questions: IncidentQuestions, { fromMs, toMs }: IncidentRequest): Promise<Overview> {
+async function lookOver(requests: IncidentRequests, { fromMs, toMs }: IncidentRequest): Promise<Overview> {
   const rangeMs = toMs - fromMs;
   const bucketMs = Math.max(MIN_BUCKET_MS, Math.ceil(rangeMs / BUCKETS / 1000) * 1000);
   const most = Math.ceil(Math.max(BEFORE_MS, rangeMs / 4) / bucketMs);
   const startMs = (Math.floor(fromMs / bucketMs) - most) * bucketMs;
   const range = { fromMs: startMs, toMs };
   const [all, warnings, errors, events] = await Promise.all([
-    questions.histogram(range, bucketMs),
-    questions.histogram(range, bucketMs, { minLevel: 'WARN' }),
-    questions.histogram(range, bucketMs, { minLevel: 'ERROR' }),
-    questions.events({ fromMs: fromMs - DAY_MS, toMs }),
+    requests.histogram(range, bucketMs),
+    requests.histogram(range, bucketMs, { minLevel: 'WARN' }),
+    requests.histogram(range, bucketMs, { minLevel: 'ERROR' }),
+    requests.events({ fromMs: fromMs - DAY_MS, toMs }),
   ]);
   // A time of which no log is left is not a quiet one.
   const unknown = Math.floor(((all.buckets[0]?.startMs ?? startMs) - startMs) / bucketMs);
@@ -184,20 +179,20 @@ const ENDS: ReadonlySet<EventKind> = new Set([
 
 /** Warnings and errors of one kind may be many while all together are not. */
 async function unusualPatterns(
-  questions: IncidentQuestions,
+  requests: IncidentRequests,
   { grid, all }: Overview,
   { fromMs, toMs }: IncidentRequest,
 ): Promise<Unusual[]> {
   const window: Window = { fromMs, toMs, beforeFromMs: grid.fromMs, nodeCount: 1 };
-  const patterns = (await comparedPatterns(questions, window, 'WARN'))
+  const patterns = (await comparedPatterns(requests, window, 'WARN'))
     .filter(({ counts }) => counts.during >= PATTERN_RULE.minCount && counts.ratioBefore >= RISING_RATIO)
     .sort((a, b) => b.counts.ratioBefore - a.counts.ratioBefore)
     .slice(0, MAX_LOCATED);
   const found: Unusual[] = [];
   for (const pattern of patterns) {
-    if (!questions.mayAsk('rates of patterns')) break;
+    if (!requests.mayAsk('rates of patterns')) break;
     const range = { fromMs: grid.fromMs, toMs };
-    const histogram = await questions.histogram(range, grid.bucketMs, patternFilter(pattern));
+    const histogram = await requests.histogram(range, grid.bucketMs, patternFilter(pattern));
     found.push(...unusualStretches(histogram, grid, PATTERN_RULE, all));
   }
   return found;
@@ -209,13 +204,13 @@ interface Found {
   request: IncidentRequest;
 }
 
-async function explain(questions: IncidentQuestions, { overview, stretch, request }: Found): Promise<Incident> {
+async function explain(requests: IncidentRequests, { overview, stretch, request }: Found): Promise<Incident> {
   const { events, all, grid } = overview;
   const fromMs = Math.floor(Math.max(stretch.fromMs, request.fromMs));
   const toMs = Math.ceil(Math.min(Math.max(stretch.toMs, fromMs + grid.bucketMs), request.toMs));
   const beforeFromMs = Math.max(fromMs - BEFORE_MS, grid.fromMs);
   const window: Window = { fromMs, toMs, beforeFromMs, nodeCount: countNodes(all, beforeFromMs, toMs) };
-  const patterns = await findPatterns(questions, window);
+  const patterns = await findPatterns(requests, window);
   const errors = mostSevere(patterns);
   // Where a pattern is not new, its first record is a usual one.
   const fresh = errors.filter(({ counts }) => counts.before === 0);
@@ -230,8 +225,8 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
   const near = events.filter(({ timeMs }) => timeMs >= nearMs && timeMs < toMs + AFTERMATH_MS);
   const earlier = events.filter(({ timeMs }) => timeMs < nearMs);
   const occurrences = toOccurrences(near.filter(({ kind }) => !BY_OTHERS.has(kind)));
-  const history = near.some(({ kind }) => kind === 'config-changed') ? await questions.configHistory() : new Map();
-  const values = await findValues(questions, window, patterns);
+  const history = near.some(({ kind }) => kind === 'config-changed') ? await requests.configHistory() : new Map();
+  const values = await findValues(requests, window, patterns);
   const standouts = [
     ...occurrences.flatMap((one) => {
       const context = { onsetMs, affected, earlier, observers: mostObservers(occurrences) };
@@ -261,7 +256,7 @@ async function explain(questions: IncidentQuestions, { overview, stretch, reques
     before: phase(overview, beforeFromMs, fromMs),
     during: phase(overview, fromMs, toMs),
     after: isOver ? phase(overview, toMs, request.toMs) : null,
-    ...closing(questions, request),
+    ...closing(requests, request),
   };
 }
 
@@ -274,41 +269,37 @@ function mostSevere(patterns: readonly Pattern[]): readonly Pattern[] {
   return tiers.find((tier) => tier.length > 0) ?? [];
 }
 
-async function comparedPatterns(questions: IncidentQuestions, window: Window, minLevel?: 'WARN'): Promise<Pattern[]> {
+async function comparedPatterns(requests: IncidentRequests, window: Window, minLevel?: 'WARN'): Promise<Pattern[]> {
   const [during, before] = await Promise.all([
-    questions.digest(window, minLevel),
-    questions.digest({ fromMs: window.beforeFromMs, toMs: window.fromMs }, minLevel),
+    requests.digest(window, minLevel),
+    requests.digest({ fromMs: window.beforeFromMs, toMs: window.fromMs }, minLevel),
   ]);
   return comparePatterns(during, before, window);
 }
 
 /** The patterns that are more frequent than before, most unusual first, with their first records. */
-async function findPatterns(questions: IncidentQuestions, window: Window): Promise<Pattern[]> {
-  const rising = (await comparedPatterns(questions, window))
+async function findPatterns(requests: IncidentRequests, window: Window): Promise<Pattern[]> {
+  const rising = (await comparedPatterns(requests, window))
     .filter((pattern) => pattern.counts.ratioBefore > 10.8 || (isError(pattern) && pattern.counts.before === 0))
     .sort((a, b) => patternScore(b, null) - patternScore(a, null))
     .slice(0, MAX_PATTERNS);
   const strongest = rising[0] ? patternScore(rising[0], null) : 0;
   const patterns = rising.filter((pattern) => pattern.level === 'FATAL' || patternScore(pattern, null) > strongest / 5);
   for (const pattern of patterns) {
-    if (!questions.mayAsk('first records of patterns')) break;
-    const found = await questions.first(window, patternFilter(pattern));
+    if (!requests.mayAsk('first records of patterns')) break;
+    const found = await requests.first(window, patternFilter(pattern));
     pattern.first = found.filter(({ level = null }) => level === pattern.level);
     pattern.firstMs = pattern.first[0]?.atMs ?? pattern.firstMs;
   }
-  await markNeverSeen(questions, window, patterns);
+  await markNeverSeen(requests, window, patterns);
   return patterns;
 }
 
 /** Which of the patterns are not in any older record that is kept. */
-async function markNeverSeen(
-  questions: IncidentQuestions,
-  window: Window,
-  patterns: readonly Pattern[],
-): Promise<void> {
+async function markNeverSeen(requests: IncidentRequests, window: Window, patterns: readonly Pattern[]): Promise<void> {
   const isAsked = patterns.some((pattern) => pattern.counts.before === 0 && pattern.level !== null);
-  if (!isAsked || !questions.mayAsk('older records')) return;
-  const { groups, baseline } = await questions.newGroups(window);
+  if (!isAsked || !requests.mayAsk('older records')) return;
+  const { groups, baseline } = await requests.newGroups(window);
   if (!baseline?.isComplete) return;
   for (const pattern of patterns) {
     const group = groups.find(
@@ -330,13 +321,13 @@ interface HeadlineFacts {
 const TELLING_PATTERN = 30;
 
 /** A change that stands out less is not named in the headline. */
-const TELLING_SCORE = 40;
+const NAMED_SCORE = 40;
 
 /** Facts only: what was first, where, and what happened before it. */
 function headline({ first, patterns, occurrences, standouts }: HeadlineFacts): string {
   const onsetMs = first?.firstMs ?? null;
-  const told = standouts.find(({ event, score }) => event !== null && score >= TELLING_SCORE);
-  const change = occurrences.find(({ kind, timeMs }) => kind === told?.event && timeMs === told.timeMs);
+  const named = standouts.find(({ event, score }) => event !== null && score >= NAMED_SCORE);
+  const change = occurrences.find(({ kind, timeMs }) => kind === named?.event && timeMs === named.timeMs);
   if (!first || onsetMs === null) {
     if (change) return occurrenceTitle(change);
     const [most] = standouts;
@@ -359,13 +350,13 @@ function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }
 
-function quiet(questions: IncidentQuestions, overview: Overview, request: IncidentRequest): Incident {
+function quiet(requests: IncidentRequests, overview: Overview, request: IncidentRequest): Incident {
   const { fromMs, toMs } = request;
   const during = phase(overview, fromMs, toMs);
   const near = overview.events.filter(({ timeMs }) => timeMs >= fromMs);
   const occurrences = toOccurrences(near.filter(({ kind }) => !BY_OTHERS.has(kind)));
   const window: Window = { fromMs, toMs, beforeFromMs: overview.grid.fromMs, nodeCount: during.nodes };
-  const end = closing(questions, request);
+  const end = closing(requests, request);
   const claim = end.coverage.isComplete ? 'Nothing unusual' : 'Nothing unusual in what was read';
   const errors = `${perMinute(during.errors, toMs - fromMs)} errors a minute`;
   const nodes = during.nodes === 1 ? '1 node' : `${during.nodes} nodes`;
@@ -383,10 +374,10 @@ function quiet(questions: IncidentQuestions, overview: Overview, request: Incide
 }
 
 function closing(
-  questions: IncidentQuestions,
+  requests: IncidentRequests,
   { fromMs, toMs }: IncidentRequest,
 ): Pick<Incident, 'requests' | 'members' | 'coverage'> {
-  const { missing, members, asked } = questions;
+  const { missing, members, asked } = requests;
   const coverage: Coverage = { askedFromMs: fromMs, askedToMs: toMs, missing, isComplete: missing.length === 0 };
   return { requests: asked, members, coverage };
 }

@@ -1,5 +1,5 @@
 import { type EventKind, encodeClusterSearch, PATHS, type Standout, type StandoutKind } from '@porthole/contract';
-import type { ClusterEvent } from './incident-questions.ts';
+import type { ClusterEvent } from './incident-requests.ts';
 import { nodesText, shortRecord } from './patterns.ts';
 
 /** Something that happened: one event, or several of one cause. */

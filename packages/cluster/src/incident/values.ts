@@ -1,10 +1,10 @@
 import type { ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
 import type { FieldJson } from '@porthole/logs/types';
-import type { IncidentQuestions } from './incident-questions.ts';
+import type { IncidentRequests } from './incident-requests.ts';
 import { compareCounts, countPaths, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
 
-/** Fields whose values are compared, by three questions each; with those that turn out to be constant; values of each. */
+/** Fields whose values are compared, by three requests each; with those that turn out to be constant; values of each. */
 const MAX_FIELDS = 6;
 const MAX_TRIED = 10;
 const MAX_VALUES = 3;
@@ -68,7 +68,7 @@ export function sharedValues(patterns: readonly Pattern[]): Map<Pattern, SharedV
 
 /** Values of fields that stand out among errors, and among warnings if some of these are unusual. */
 export async function findValues(
-  questions: IncidentQuestions,
+  requests: IncidentRequests,
   window: Window,
   patterns: readonly Pattern[],
 ): Promise<Standout[]> {
@@ -77,13 +77,13 @@ export async function findValues(
   const found: Standout[] = [];
   let compared = 0;
   for (const field of commonFields(patterns).slice(0, MAX_TRIED)) {
-    if (compared === MAX_FIELDS || !questions.mayAsk('values of fields')) break;
-    const errors = await questions.top(window, field, { minLevel: level });
+    if (compared === MAX_FIELDS || !requests.mayAsk('values of fields')) break;
+    const errors = await requests.top(window, field, { minLevel: level });
     const values = errors.values.slice(0, MAX_VALUES).map(({ value }) => value);
-    const records = await questions.top(window, field, { values });
+    const records = await requests.top(window, field, { values });
     if (isConstant(values[0], errors, records)) continue;
     compared++;
-    const past = await questions.top(before, field, { minLevel: level, values });
+    const past = await requests.top(before, field, { minLevel: level, values });
     found.push(...standingOut({ field, level, errors, past, records, patterns, window }));
   }
   return withoutTwins(found);

@@ -1,6 +1,6 @@
 import { type MemberClock, type NodeState, withCoverage } from '@porthole/contract';
 import { clusterConfigHistory, clusterEvents } from '../cluster-events.ts';
-import type { IncidentSource } from '../incident/incident-questions.ts';
+import type { IncidentSource } from '../incident/incident-requests.ts';
 import { searchCluster } from '../records/search/cluster-search.ts';
 import { clusterDigest } from '../state/counts/cluster-digest.ts';
 import { clusterHistogram } from '../state/counts/cluster-histogram.ts';

@@ -20,7 +20,8 @@ it('a member is in the metrics of a node of a small cluster, with what differs b
       );
     expect(read('porthole_member_up{member="m"}')).toBe(1);
     expect(read('porthole_member_last_record_age_seconds{member="m"}')).not.toBeNaN();
-    expect(read('porthole_recorded_bytes{member="m"}')).toBe(LINE.length);
+    // Its events are recorded with its log.
+    expect(read('porthole_recorded_bytes{member="m"}')).toBeGreaterThanOrEqual(LINE.length);
     expect(read('porthole_recorded_age_seconds{member="m"}')).toBeLessThan(60);
     expect(read('porthole_duplicate_id')).toBe(0);
     expect(read('porthole_config_compared_members')).toBe(2);

@@ -30,7 +30,7 @@ export interface IncidentOptions extends SearchOptions {
   withValues?: boolean;
 }
 
-/** For all questions together, unless the request allows less. */
+/** For all requests together, unless the request allows less. */
 const BUDGET_MS = 20_000;
 
 /** Events of a day of a large cluster; of more, the newest. */
@@ -49,7 +49,7 @@ export interface ClusterEvent extends Omit<NodeEvent, 'cursor' | 'level'> {
   record: ClusterRecord | null;
 }
 
-interface Answer {
+interface ReportedResponse {
   members: MemberReport[];
   coverage?: Coverage;
 }
@@ -59,8 +59,8 @@ interface TimeRange {
   toMs: number;
 }
 
-/** Asks what a report is made of, within one time budget, and keeps what the answers lack. */
-export class IncidentQuestions {
+/** Asks what a report is made of, within one time budget, and keeps what the responses lack. */
+export class IncidentRequests {
   asked = 0;
   readonly #source: IncidentSource;
   readonly #selection: MemberSelection;
@@ -79,7 +79,7 @@ export class IncidentQuestions {
     this.#endsMs = performance.now() + Math.min(options.budgetMs ?? Infinity, BUDGET_MS);
   }
 
-  /** Whether there is time for another question; if not, what it was about is missing. */
+  /** Whether there is time for another request; if not, what it was about is missing. */
   mayAsk(about: string): boolean {
     if (this.#endsMs - performance.now() > 50) return true;
     this.#lacks({ node: null, reason: 'time budget', detail: `${about} not read`, asOfMs: null, isExpected: false });
@@ -192,15 +192,15 @@ export class IncidentQuestions {
     this.#missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
   }
 
-  #keep<T extends Answer>(answer: T, range: TimeRange, what?: 'events'): T {
-    const { missing } = coverageOf(answer, range);
+  #keep<T extends ReportedResponse>(response: T, range: TimeRange, what?: 'events'): T {
+    const { missing } = coverageOf(response, range);
     for (const part of missing) this.#lacks(what ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
     // A node without events is not one without logs.
-    for (const report of what ? [] : answer.members) {
+    for (const report of what ? [] : response.members) {
       const known = this.#members.get(report.id);
       const isWorse = known?.outcome === 'ok' && (report.outcome !== 'ok' || (report.isPartial && !known.isPartial));
       if (!known || isWorse) this.#members.set(report.id, report);
     }
-    return answer;
+    return response;
   }
 }
