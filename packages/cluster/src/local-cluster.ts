@@ -105,6 +105,11 @@ export class LocalCluster implements ClusterState {
   }
 
   /** What is known of members without contacting them, for metrics. */
+  /** Why members are not recorded; `null` if they are. */
+  get recorderProblem(): string | null {
+    return this.#deps.recorder.problem;
+  }
+
   get gauges(): ClusterGauges {
     return {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),

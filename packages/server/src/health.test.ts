@@ -4,6 +4,7 @@ import type { NodeDescription, Readiness } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { createHealth } from './health.ts';
+import { checkCluster } from './node-components.ts';
 import { openSocket, readToEnd, requestJson, sendRequest } from './testing/send-request.ts';
 import { startTestNode, tempDir } from './testing/test-node.ts';
 
@@ -129,5 +130,17 @@ describe('readiness', () => {
     writeFileSync(join(later, 'a.log'), 'text');
     expect((await ready(port)).status).toBe('ready');
     expect(await requestJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
+  });
+});
+
+it('the check of the cluster fails when the registry does not respond, or members are not recorded', () => {
+  const status = { members: 3, isFresh: true, detail: '3 members, from static' };
+  const stale = { members: 3, isFresh: false, detail: 'etcd does not respond' };
+  const recorderProblem = 'members are not recorded: the disk is full';
+  expect(checkCluster({ status, recorderProblem: null })).toEqual({ ok: true, detail: status.detail });
+  expect(checkCluster({ status, recorderProblem })).toEqual({ ok: false, detail: recorderProblem });
+  expect(checkCluster({ status: stale, recorderProblem })).toEqual({
+    ok: false,
+    detail: `etcd does not respond; ${recorderProblem}`,
   });
 });

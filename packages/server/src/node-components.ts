@@ -324,8 +324,12 @@ function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFi
   return { ok: false, detail: `${problems.join('; ')}; the last valid version stays in use` };
 }
 
-function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {
-  return { ok: isFresh, detail };
+export function checkCluster({
+  status: { isFresh, detail },
+  recorderProblem,
+}: Pick<NodeCluster, 'status' | 'recorderProblem'>): { ok: boolean; detail: string } {
+  const problems = [...(isFresh ? [] : [detail]), ...(recorderProblem === null ? [] : [recorderProblem])];
+  return problems.length === 0 ? { ok: true, detail } : { ok: false, detail: problems.join('; ') };
 }
 
 /** Where indexes are kept. `undefined`: nowhere, because it is turned off. */

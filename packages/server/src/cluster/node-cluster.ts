@@ -110,6 +110,11 @@ export class NodeCluster implements ClusterState {
     };
   }
 
+  /** Why members are not recorded; `null` if they are, or there are none. */
+  get recorderProblem(): string | null {
+    return this.#opened?.recorderProblem ?? null;
+  }
+
   /** What is known of the other members, for metrics; nothing unless there are any. */
   get gauges(): ClusterGauges {
     return this.#opened?.gauges ?? NO_GAUGES;
