@@ -1,67 +1,26 @@
-import {
-  type CallOptions,
-  type ClusterConfigHistory,
-  type ClusterEnd,
-  type ClusterFollowItem,
-  type ConfigHistoryRequest,
-  type FollowOptions,
-  isSelected,
-  type MemberSelection,
-  type NodeConfig,
-  type NodeDescription,
-  type NodeState,
-  type SearchOptions,
-  type ViewRequest,
+import type {
+  CallOptions,
+  ClusterConfigHistory,
+  ClusterEnd,
+  ClusterFollowItem,
+  ConfigHistoryRequest,
+  FollowOptions,
+  MemberSelection,
+  NodeState,
+  SearchOptions,
 } from '@porthole/contract';
-import type { ByteStream, FollowItem, FollowQuery, LogEntry, SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { isBatch, type RecordBatch } from '@porthole/records';
-import { DelegatedNode } from './contract-only/delegated-node.ts';
+import type { FollowQuery, SearchQuery } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 import type { Peers, RegisteredPeer } from './fan-out/peers.ts';
 import { joinEvents, joinFollow } from './joined-events.ts';
+import { EventsNode } from './past/events-node.ts';
+import type { RecordedMember } from './recorder/recordings.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import type { ClusterDeps } from './records/search/cluster-deps.ts';
 import { searchCluster } from './records/search/cluster-search.ts';
-import { chooseMembers, departedReport, queryMembers, type StateDeps } from './state/query-members.ts';
+import { chooseMembers, type KnownMembers, queryMembers, type StateDeps } from './state/query-members.ts';
 
-/** The events of a node in place of its logs: events are records, so whatever merges logs of members merges events. */
-class EventsNode extends DelegatedNode implements NodeState {
-  readonly #node: NodeState;
-
-  constructor(node: NodeState) {
-    super();
-    this.#node = node;
-  }
-
-  override search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd> {
-    return this.#node.events(request, options);
-  }
-
-  override followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
-    return this.#node.followEvents(request, options);
-  }
-
-  describe(options?: CallOptions): Promise<NodeDescription> {
-    return this.#node.describe(options);
-  }
-
-  config(options?: CallOptions): Promise<NodeConfig> {
-    return this.#node.config(options);
-  }
-
-  listLogs(options?: CallOptions): Promise<LogEntry[]> {
-    return this.#node.listLogs(options);
-  }
-
-  viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream> {
-    return this.#node.viewLog(request, options);
-  }
-
-  protected async nodeFor(): Promise<NodeState> {
-    return this.#node;
-  }
-}
-
-/** Nothing stands in for the events of a member that does not respond: only its logs are recorded. */
+/** The same members, and what was recorded of them, by their events. */
 function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
   const nodes = new WeakMap<NodeState, NodeState>();
   const eventsOf = (state: NodeState) => {
@@ -77,35 +36,27 @@ function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
     get: (id) => view(peers.get(id)),
     select: (selection) => peers.select(selection).map(view),
   };
-  const known = {
-    of: () => undefined,
-    has: () => false,
-    find: async () => undefined,
-    departed: () => [],
-    standingOf: directory.standingOf.bind(directory),
+  const recorded = (member: RecordedMember): RecordedMember => ({ ...member, state: eventsOf(member.state) });
+  const known: KnownMembers = {
+    ...directory,
+    departed: () => directory.departed().map(recorded),
+    find: async (id) => {
+      const member = await directory.find(id);
+      return member && recorded(member);
+    },
   };
   return { ...deps, peers: eventPeers, directory: known };
 }
 
-/**
- * The events of all members, merged by time; what several report is one event. Members that left or failed are reported:
- * theirs are not known.
- */
-export async function* clusterEvents(
+/** The events of all members, merged by time; what several report is one event. */
+export function clusterEvents(
   deps: ClusterDeps,
   request: SearchQuery & MemberSelection,
   options?: SearchOptions,
 ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
-  const departed = deps.directory.departed().filter(({ member }) => isSelected(member, request));
   const known = eventDeps(deps);
   const search = (asked: SearchQuery & MemberSelection, how?: SearchOptions) => searchCluster(known, asked, how);
-  for await (const item of joinEvents(search, request, options)) {
-    if (isBatch(item)) yield item;
-    else {
-      const reports = departed.map((recorded) => ({ ...departedReport(recorded, 0), isPartial: true as const }));
-      yield { ...item, members: [...item.members, ...reports] };
-    }
-  }
+  return joinEvents(search, request, options);
 }
 
 export async function* followClusterEvents(
@@ -120,7 +71,7 @@ export async function* followClusterEvents(
   }
 }
 
-/** The history of the configuration of each member that responds. */
+/** The history of the configuration of each member; of one that does not respond, as far as it was recorded. */
 export async function clusterConfigHistory(
   deps: StateDeps,
   { key, atMs, limit, ...selection }: ConfigHistoryRequest & MemberSelection,

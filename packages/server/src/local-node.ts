@@ -1,3 +1,4 @@
+import type { NodePast } from '@porthole/cluster/past';
 import {
   type CallOptions,
   type ConfigHistory,
@@ -45,7 +46,6 @@ import type {
 } from '@porthole/logs';
 import type { RecordBatch } from '@porthole/records';
 import type { ConfigSource } from './config/service-config.ts';
-import type { NodePast } from './events/node-past.ts';
 
 export interface LocalNodeDeps {
   /** Called for every response, because ports are known only once they are bound. */

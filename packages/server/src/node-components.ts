@@ -1,4 +1,5 @@
 import type { SecretFingerprint } from '@porthole/cluster';
+import type { NodePast } from '@porthole/cluster/past';
 import { labelsOf, type NodeObject } from '@porthole/contract';
 import {
   createHiddenNames,
@@ -28,7 +29,6 @@ import { createConfigReader } from './config/program-config.ts';
 import { type ConfigSource, createOwnConfig, createTextConfig, openServiceConfig } from './config/service-config.ts';
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
-import type { NodePast } from './events/node-past.ts';
 import { type OpenEvents, openEvents } from './events/open-events.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';

@@ -32,7 +32,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const incident = await fetchIncident(client, request, signal);
   await terminal.write(format(incident));
   const missing = failures(incident.coverage);
-  for (const part of missing) terminal.warn(visibleText(missingText(part)));
+  // The text names it at its end.
+  if (invocation.text('output') !== 'text') for (const part of missing) terminal.warn(visibleText(missingText(part)));
   if (missing.length > 0) return EXIT.partial;
   return incident.isUnusual ? EXIT.ok : EXIT.different;
 

@@ -189,12 +189,17 @@ export class IncidentRequests {
   }
 
   #lacks(part: Missing): void {
-    this.#missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
+    // A member that does not respond is one problem, whatever it is asked for.
+    const key = `${part.node} ${part.reason} ${isSilence(part) ? '' : part.detail}`;
+    if (!this.#missing.has(key)) this.#missing.set(key, part);
   }
 
   #keep<T extends ReportedResponse>(response: T, range: TimeRange, what?: 'events'): T {
     const { missing } = coverageOf(response, range);
-    for (const part of missing) this.#lacks(what ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
+    for (const part of missing) {
+      const isOfEvents = what !== undefined && !isSilence(part);
+      this.#lacks(isOfEvents ? { ...part, detail: `events: ${part.detail ?? part.reason}` } : part);
+    }
     // A node without events is not one without logs.
     for (const report of what ? [] : response.members) {
       const known = this.#members.get(report.id);
@@ -203,4 +208,9 @@ export class IncidentRequests {
     }
     return response;
   }
+}
+
+/** Whether it is a member as a whole, not a part of what it has. */
+function isSilence({ node, reason }: Missing): boolean {
+  return node !== null && reason !== 'part' && reason !== 'unreadable' && reason !== 'not supported';
 }

@@ -66,6 +66,14 @@ const RESTARTS: ReadonlySet<EventKind> = new Set([
   ...MEMBER_KINDS,
 ]);
 
+const ENDS: ReadonlySet<EventKind> = new Set([
+  ...(['stopped', 'killed', 'member-lost', 'member-left'] as const),
+  ...(['service-stopped', 'service-killed'] as const),
+]);
+
+/** Nodes see the same end of another one within this time. */
+const SEEN_MS = 10_000;
+
 /** A node that is restarted is back within this time. */
 const RESTART_MS = 3 * 60_000;
 /** The same on several nodes within this time is one rollout. */
@@ -108,7 +116,9 @@ export function toOccurrences(events: readonly ClusterEvent[]): Occurrence[] {
 function isSame({ events, nodes }: Occurrence, event: ClusterEvent): boolean {
   const last = events.at(-1);
   if (!last || nodes[0] !== subjectOf(event)) return false;
-  return isRestart(event) && isRestart(last) && event.timeMs - last.timeMs <= RESTART_MS;
+  if (!isRestart(event) || !isRestart(last) || event.timeMs - last.timeMs > RESTART_MS) return false;
+  // A node that ends some time after it was started is not restarted.
+  return !ENDS.has(event.kind) || event.timeMs - last.timeMs <= SEEN_MS || events.some(({ kind }) => ENDS.has(kind));
 }
 
 function isRestart({ kind, fields }: ClusterEvent): boolean {

@@ -46,7 +46,8 @@ export function toSteps({ occurrences, patterns, history, window }: StepsInput):
 function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']): Undelayed {
   const { kind, events, nodes } = occurrence;
   const main = events.find((event) => event.kind === kind) ?? events[0];
-  const seenBy = observers(events).filter((node) => !nodes.includes(node));
+  // What several have seen says so itself.
+  const seenBy = main?.fields.seenBy ? [] : observers(events).filter((node) => !nodes.includes(node));
   const more = events.filter((event) => event !== main && event.kind !== kind).map(({ message }) => message);
   const detail = [
     ...(main ? [main.message] : []),
@@ -134,7 +135,7 @@ function patternDetail({ name, counts, first }: Pattern, nodes: readonly string[
   });
   const more = nodes.length - 1 - then.length;
   const where = then.length === 0 ? [] : [`then on ${then.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
-  const total = `${countText(counts.during)} records, ${rateText(counts)}`;
+  const total = `${countText(counts.during)} record${counts.during === 1 ? '' : 's'}, ${rateText(counts)}`;
   return [name, total, ...where].join(' · ');
 }
 

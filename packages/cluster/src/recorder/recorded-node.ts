@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
 import {
+  type CallOptions,
   type ConfigHistory,
+  type ConfigHistoryRequest,
   type ConfigOptions,
   type ConfigVersion,
   type FileRequest,
@@ -36,6 +38,7 @@ import type {
 } from '@porthole/logs/types';
 import { batchOf, isBatch, joinCursors, type RecordBatch, recordsOf, splitCursors } from '@porthole/records';
 import type { MemberProfile } from '../membership/profiles/member-profile.ts';
+import type { NodePast } from '../past/node-past.ts';
 import { encodePlace, type RecordedRange, type Recording, type RecordingFacts } from './recording.ts';
 
 const NEWLINE = 10;
@@ -51,6 +54,8 @@ export interface RecordedNodeDeps {
   recording: Recording;
   /** What is kept of the member besides; `undefined`: nothing. */
   profile: MemberProfile | undefined;
+  /** Its events and the history of its configuration; absent: this is about those events. */
+  past?: NodePast;
   /** Reads the directory of the recording. */
   logs: LogDir;
   /** Who has recorded it, until when. */
@@ -65,13 +70,15 @@ export class RecordedNode implements NodeState {
   readonly #id: string;
   readonly #recording: Recording;
   readonly #profile: MemberProfile | undefined;
+  readonly #past: NodePast | undefined;
   readonly #logs: LogDir;
   readonly #label: string;
 
-  constructor({ id, recording, profile, logs, label }: RecordedNodeDeps) {
+  constructor({ id, recording, profile, past, logs, label }: RecordedNodeDeps) {
     this.#id = id;
     this.#recording = recording;
     this.#profile = profile;
+    this.#past = past;
     this.#logs = logs;
     this.#label = label;
   }
@@ -165,22 +172,21 @@ export class RecordedNode implements NodeState {
     return { ...counted, end: this.#toEnd(counted.end, query) };
   }
 
-  // biome-ignore lint/correctness/useYield: it yields nothing
-  async *events(): AsyncGenerator<never, void, undefined> {
-    throw this.#notRecorded('its events');
+  async *events(query: SearchQuery, options?: SearchOptions): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    yield* this.#recordedPast('its events').events(query, options);
   }
 
   // biome-ignore lint/correctness/useYield: it yields nothing
   async *followEvents(): AsyncGenerator<never, void, undefined> {
-    throw this.#notRecorded('its events');
+    throw this.#notRecorded('new events');
   }
 
-  async configHistory(): Promise<ConfigHistory> {
-    throw this.#notRecorded('the history of its configuration');
+  async configHistory(request: ConfigHistoryRequest, options?: CallOptions): Promise<ConfigHistory> {
+    return this.#recordedPast('the history of its configuration').configHistory(request, options);
   }
 
-  async configVersion(): Promise<ConfigVersion> {
-    throw this.#notRecorded('the history of its configuration');
+  async configVersion(version: string): Promise<ConfigVersion> {
+    return this.#recordedPast('the history of its configuration').configVersion(version);
   }
 
   /** A file of the member is a part of a family here. */
@@ -295,6 +301,11 @@ export class RecordedNode implements NodeState {
     const etag = `"recorded-${sizeBytes.toString(36)}-${Math.floor(asOfMs).toString(36)}"`;
     const read = (start: number, end: number) => readRanges(ranges, start, end);
     return { name: file, sizeBytes, modifiedMs: asOfMs, etag, read, close: async () => {} };
+  }
+
+  #recordedPast(what: string): NodePast {
+    if (!this.#past) throw this.#notRecorded(what);
+    return this.#past;
   }
 
   #notRecorded(what: string): PortholeError {

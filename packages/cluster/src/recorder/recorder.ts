@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS } from '@porthole/contract';
+import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent } from '@porthole/contract';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
@@ -8,8 +8,10 @@ import { MemberNode } from '../contract-only/member-node.ts';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
+import type { ConfigHistory } from '../past/config-history.ts';
+import { EventsNode } from '../past/events-node.ts';
 import { allWithin } from '../requests/bounded-calls.ts';
-import { expectFailure, reportMistake } from '../requests/member-failure.ts';
+import { expectFailure, reportMistake, toOutcome } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
 import type { Recording } from './recording.ts';
 import type { Recordings } from './recordings.ts';
@@ -36,6 +38,9 @@ const MOVED_MS = 10 * 60_000;
 
 /** How long to wait for a follow to end. */
 const CLOSING_MS = 3000;
+
+/** Longer configurations are not kept. */
+const MAX_CONFIG_LENGTH = 256 * 1024;
 
 const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 2000;
@@ -171,8 +176,19 @@ export class Recorder {
   }
 
   #follow(peer: Peer): void {
+    const { recordings, signs, report } = this.#deps;
+    const { id } = peer.member;
     const controller = new AbortController();
-    const done = owned(this.#run(peer, controller.signal), (error) => reportMistake(error, this.#deps.report));
+    const { signal } = controller;
+    const logs: Source = { peer, signs, open: () => recordings.open(id) };
+    const events: Source = {
+      peer: Object.create(peer, { state: { get: () => new EventsNode(peer.state) } }),
+      open: () => recordings.openEvents(id),
+      copy: (records) => copyConfigs(records, { from: peer.state, to: recordings.configs(id), signal }),
+    };
+    const done = owned(Promise.all([this.#run(logs, signal), this.#run(events, signal)]), (error) =>
+      reportMistake(error, report),
+    );
     this.#follows.set(peer.member.id, { peer, controller, untilMs: Infinity, done });
   }
 
@@ -188,16 +204,17 @@ export class Recorder {
     await Promise.all([...this.#follows.keys()].map((id) => this.#end(id)));
   }
 
-  /** Follows one member until the signal fires, however often it fails. */
-  async #run(peer: Peer, signal: AbortSignal): Promise<void> {
+  /** Follows one member until the signal fires, however often it fails; unless it has nothing of this kind. */
+  async #run(source: Source, signal: AbortSignal): Promise<void> {
     let isByTime = false;
     for (let failures = 0; !signal.aborted; failures++) {
-      const session = new Session(peer, this.#deps);
+      const session = new Session(source, this.#deps);
       try {
         await session.run({ signal, isByTime, checkRoom: () => this.#checkRoom() });
       } catch (error) {
         if (signal.aborted) break;
         if (DISK_CODES.has(systemCode(error))) return this.#stop(errorMessage(error));
+        if (source.copy && toOutcome(error).outcome === 'not supported') return;
         reportMistake(error, this.#deps.report);
         isByTime = codeOf(error) === 'CURSOR_GONE' || codeOf(error) === 'CURSOR_INVALID';
         session.lost(errorMessage(error));
@@ -251,9 +268,19 @@ export class Recorder {
   }
 }
 
+/** What is recorded of a member: its logs, or its events as if they were logs. */
+interface Source {
+  peer: Peer;
+  signs?: FollowSigns | undefined;
+  open(): Promise<Recording>;
+  /** Copies what these records name. */
+  copy?(records: readonly FoundRecord[]): Promise<void>;
+}
+
 /** One follow of a member, until its connection is lost for good. */
 class Session {
   readonly #peer: Peer;
+  readonly #source: Source;
   readonly #deps: RecorderDeps;
   readonly #id: string;
   #recording: Recording | undefined;
@@ -263,15 +290,16 @@ class Session {
   #connectedMs = Infinity;
   hasWorked = false;
 
-  constructor(peer: Peer, deps: RecorderDeps) {
-    this.#peer = peer;
+  constructor(source: Source, deps: RecorderDeps) {
+    this.#peer = source.peer;
+    this.#source = source;
     this.#deps = deps;
-    this.#id = peer.member.id;
+    this.#id = source.peer.member.id;
   }
 
   async run({ signal, isByTime, checkRoom }: { signal: AbortSignal; isByTime: boolean; checkRoom(): Promise<void> }) {
     const { state } = this.#peer;
-    const recording = await this.#deps.recordings.open(this.#id);
+    const recording = await this.#source.open();
     this.#recording = recording;
     await checkRoom();
     const isPorthole = (await this.#peer.isPorthole?.({ signal })) ?? true;
@@ -294,7 +322,7 @@ class Session {
   }
 
   async #take(items: readonly FollowItem[], recording: Recording): Promise<void> {
-    const { nowMs, signs, clocks } = this.#deps;
+    const { nowMs, clocks } = this.#deps;
     // A recording outlives the knowledge that its times were a guess.
     if (this.#peer.state instanceof MemberNode && this.#peer.state.isTimeGuessed) return;
     const records: FoundRecord[] = [];
@@ -320,8 +348,9 @@ class Session {
       clock: clocks.of(this.#id) ?? recording.facts.clock,
     };
     this.hasWorked = true;
-    signs?.sign(this.#id, atMs);
+    this.#source.signs?.sign(this.#id, atMs);
     if (isFirst || performance.now() - this.#savedMs > SAVE_MS) await this.save();
+    await this.#source.copy?.(records);
   }
 
   /**
@@ -349,7 +378,7 @@ class Session {
     const asOfMs = isStopping && wasLive ? atMs : recording.facts.asOfMs;
     recording.facts = { ...recording.facts, asOfMs, lostMs: atMs };
     void owned(this.save(), (error) => this.#deps.report(`recorder: ${errorMessage(error)}`));
-    if (this.hasWorked) this.#deps.signs?.ended(this.#id, atMs, why);
+    if (this.hasWorked) this.#source.signs?.ended(this.#id, atMs, why);
   }
 
   async save(): Promise<void> {
@@ -381,6 +410,23 @@ async function historyStart(
   for await (const item of state.search(query, { signal, budgetMs: HISTORY_BUDGET_MS }))
     if (isBatch(item)) for (const timeMs of item.times) if (timeMs < earliestMs) earliestMs = timeMs;
   return earliestMs;
+}
+
+/** Keeps the configurations that new events name, for when the member is gone. */
+async function copyConfigs(
+  records: readonly FoundRecord[],
+  { from, to, signal }: { from: Peer['state']; to: ConfigHistory; signal: AbortSignal },
+): Promise<void> {
+  const versions = records.flatMap((record) => toEvent(record)?.fields.config ?? []);
+  for (const version of new Set(versions)) {
+    if (typeof version !== 'string' || (await to.get(version))) continue;
+    try {
+      const { config, settings } = await from.configVersion(version, { signal });
+      if (config.length <= MAX_CONFIG_LENGTH) await to.add(config, settings);
+    } catch (error) {
+      expectFailure(error); // it may not be kept any more: then only the event says what changed
+    }
+  }
 }
 
 function startTime(start: FollowQuery['start'], memberMs: number): number {

@@ -37,6 +37,7 @@ import type { Peers } from '../fan-out/peers.ts';
 import { isMemberId } from '../membership/member-address.ts';
 import type { DepartedState, MemberProfile } from '../membership/profiles/member-profile.ts';
 import type { ProfileCache } from '../membership/profiles/profile-cache.ts';
+import { ConfigHistory, NodePast } from '../past/node-past.ts';
 import { withDeadline } from '../requests/bounded-calls.ts';
 import { expectFailure } from '../requests/member-failure.ts';
 import { RecordedNode, recordedText } from './recorded-node.ts';
@@ -55,6 +56,12 @@ const SAME_END_MS = 250;
 
 /** Threads that read recordings, shared by all of them. */
 const THREADS = 1;
+
+/** Of each member: the newest events, whenever they were, and the configurations that they name. */
+const EVENTS = 'events';
+const EVENT_LIMITS: RecordingLimits = { maxBytes: 2 * 1024 ** 2, maxMs: Infinity };
+const CONFIGS = 'config-history';
+const MAX_VERSIONS = 20;
 
 /** The index of a recording is small: it is read seldom. */
 const INDEX_BYTES = 2 * 1024 ** 2;
@@ -135,6 +142,18 @@ export class Recordings {
     });
   }
 
+  /** The events of a member, recorded beside its logs. */
+  openEvents(id: string): Promise<Recording> {
+    const { dir, nowMs } = this.#deps;
+    const path = join(id, EVENTS);
+    return this.#opening.run(path, () => Recording.open(join(dir, path), EVENT_LIMITS, nowMs));
+  }
+
+  /** The configurations of a member, by version. */
+  configs(id: string): ConfigHistory {
+    return new ConfigHistory(join(this.dir, id, CONFIGS), { maxVersions: MAX_VERSIONS });
+  }
+
   /** After a failure to write, what is on the disk counts. */
   reopen(): void {
     this.#opening.clear();
@@ -173,7 +192,21 @@ export class Recordings {
     const recording = await this.open(id);
     const logs = await this.#logsOf(id, recording);
     const label = recordedText(found ? this.#deps.selfId : null, found ?? null);
-    return new RecordedNode({ id, recording, profile, logs, label });
+    return new RecordedNode({ id, recording, profile, logs, label, ...(await this.#past(id, label)) });
+  }
+
+  /** Nothing if none of its events were recorded: an older version has none. */
+  async #past(id: string, label: string): Promise<{ past?: NodePast }> {
+    const recording = await this.openEvents(id);
+    if (recording.facts.asOfMs === 0) return {};
+    const logs = await this.#logsOf(join(id, EVENTS), recording);
+    const node = new RecordedNode({ id, recording, profile: undefined, logs, label });
+    const dir = {
+      search: (query: SearchQuery, options?: SearchOptions) => node.search(query, options),
+      follow: () => node.followLogs(),
+      close: () => logs.close(),
+    };
+    return { past: new NodePast({ logs: dir, history: this.configs(id) }) };
   }
 
   /** The freshest recording of a member, here or elsewhere, and what else is known of it. Never rejects because of a member. */
@@ -217,9 +250,11 @@ export class Recordings {
   async drop(id: string): Promise<void> {
     this.#own.delete(id);
     this.#found.delete(id);
-    this.#opening.forget(id);
-    await this.#closeLogs(id);
-    for (const part of ['log', 'positions', 'recording.json'])
+    for (const path of [id, join(id, EVENTS)]) {
+      this.#opening.forget(path);
+      await this.#closeLogs(path);
+    }
+    for (const part of ['log', 'positions', 'recording.json', EVENTS, CONFIGS])
       await rm(join(this.dir, id, part), { recursive: true, force: true });
     // What is known of the member besides is deleted for itself.
     await rmdir(join(this.dir, id)).catch((error: NodeJS.ErrnoException) => {
@@ -373,6 +408,10 @@ class RecordedSomewhere extends DelegatedNode implements NodeState {
 
   override logTop(request: TopQuery, options?: SearchOptions): Promise<Top> {
     return this.#counted(super.logTop(request, options));
+  }
+
+  override async *events(request: SearchQuery, options?: SearchOptions): AsyncGenerator<RecordBatch | SearchEnd> {
+    for await (const item of super.events(request, options)) yield isBatch(item) ? item : this.#toEnd(item);
   }
 
   protected nodeFor(_operation: unknown, { options }: { options: CallOptions }): Promise<NodeState> {

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigHistory, NodePast } from '@porthole/cluster/past';
 import { type NodeEvent, type SettingEntry, toEvent } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
 import { SHARED_THREADS } from '@porthole/logs/testing';
@@ -8,11 +9,9 @@ import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { toItems } from '@porthole/records';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConfigSource } from '../config/service-config.ts';
-import { ConfigHistory } from './config-history.ts';
 import { EventLog } from './event-log.ts';
 import { RunMark } from './last-run.ts';
 import { NodeEvents } from './node-events.ts';
-import { NodePast } from './node-past.ts';
 
 const ALL = { order: 'oldest', limit: 99, before: 0, after: 0 } as const;
 

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
+import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from '@porthole/cluster/past';
 import { errorMessage, type VersionChange } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
 import type { ConfigSource } from '../config/service-config.ts';
 import type { Logger } from '../own-log/own-log.ts';
-import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from './config-history.ts';
 import type { EventLog } from './event-log.ts';
 import { bootId, type RunMark } from './last-run.ts';
 

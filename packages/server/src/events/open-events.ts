@@ -1,18 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { ConfigHistory, NodePast } from '@porthole/cluster/past';
 import { errorMessage } from '@porthole/contract';
 import { createZone, LogDir, type WorkerPool } from '@porthole/logs';
 import type { ConfigSource } from '../config/service-config.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import { ConfigHistory } from './config-history.ts';
 import { EventLog } from './event-log.ts';
 import { RunMark } from './last-run.ts';
 import { LogEvents } from './log-events.ts';
 import type { LogTallies } from './log-tallies.ts';
 import { NodeEvents } from './node-events.ts';
-import { NodePast } from './node-past.ts';
 import { ServiceEvents, type ServiceEventsDeps } from './service-events.ts';
 
 interface OpenEventsDeps {

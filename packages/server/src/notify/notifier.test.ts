@@ -3,12 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { ConfigHistory, NodePast } from '@porthole/cluster/past';
 import { createZone, LogDir } from '@porthole/logs';
 import { eventually, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { ConfigHistory } from '../events/config-history.ts';
 import { EventLog } from '../events/event-log.ts';
-import { NodePast } from '../events/node-past.ts';
 import { parseWebhooks } from '../settings/webhooks.ts';
 import { Notifier, type NotifierDeps } from './notifier.ts';
 

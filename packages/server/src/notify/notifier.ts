@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LocalCluster } from '@porthole/cluster';
+import type { NodePast } from '@porthole/cluster/past';
 import {
   codeOf,
   EVENT_KINDS,
@@ -15,7 +16,6 @@ import {
 import type { FollowItem, FoundRecord } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { hasCode } from '../errors.ts';
-import type { NodePast } from '../events/node-past.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { Webhook } from '../settings/webhooks.ts';
 import { createWebhookFetch, type Notification, type SendOutcome, sendWebhook } from './send-webhook.ts';

@@ -1,12 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigHistory, NodePast } from '@porthole/cluster/past';
 import type { NodeState } from '@porthole/contract';
 import { createZone, LogDir } from '@porthole/logs';
 import { SHARED_THREADS } from '@porthole/logs/testing';
 import type { ConfigSource } from '../../config/service-config.ts';
-import { ConfigHistory } from '../../events/config-history.ts';
-import { NodePast } from '../../events/node-past.ts';
 import { LocalNode } from '../../local-node.ts';
 import type { GeneratedConfig, GeneratedNode, Incident } from './incident.ts';
 

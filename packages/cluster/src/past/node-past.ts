@@ -11,19 +11,28 @@ import {
   searchItems,
   toEvent,
 } from '@porthole/contract';
-import type { FollowItem, FollowQuery, LogDir, SearchEnd, SearchQuery } from '@porthole/logs';
+import type { FollowItem, FollowQuery, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import { type ConfigHistory, compareValues } from './config-history.ts';
+
+export { ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from './config-history.ts';
 
 /** Starts and changes that are read for the history. */
 const MAX_EVENTS = 5000;
 
-/** What happened to the node, read back: the directory of its events, by the engine that reads its logs. */
+/** A directory of events, by the engine that reads logs. */
+interface EventDir {
+  search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
+  follow(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
+  close(): Promise<void>;
+}
+
+/** What happened to a node, read back: its own past, or what another node has recorded of it. */
 export class NodePast {
-  readonly #logs: LogDir;
+  readonly #logs: EventDir;
   readonly #history: ConfigHistory;
 
-  constructor({ logs, history }: { logs: LogDir; history: ConfigHistory }) {
+  constructor({ logs, history }: { logs: EventDir; history: ConfigHistory }) {
     this.#logs = logs;
     this.#history = history;
   }
@@ -79,7 +88,7 @@ export class NodePast {
     let isComplete = false;
     for await (const items of searchItems({ search: (all, how) => this.events(all, how) }, request, options))
       for (const item of items) {
-        if (item.type === 'end') isComplete = item.reason === 'exhausted' && item.problems.length === 0;
+        if (item.type === 'end') isComplete = item.reason === 'exhausted' && item.problems.length === 0 && !item.limits;
         const event = item.type === 'record' ? toEvent(item) : undefined;
         const version = event?.fields.config;
         if (event && typeof version === 'string') seen.push({ version, timeMs: event.timeMs });

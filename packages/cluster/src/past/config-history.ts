@@ -3,7 +3,6 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SettingJson, VersionChange } from '@porthole/contract';
-import { hasCode } from '../errors.ts';
 
 /** More than a person changes a configuration in years; each is a few KiB. */
 const MAX_VERSIONS = 500;
@@ -30,9 +29,11 @@ export interface ConfigValue {
 /** Every configuration that the node has had, one file for each content. */
 export class ConfigHistory {
   readonly #dir: string;
+  readonly #maxVersions: number;
 
-  constructor(dir: string) {
+  constructor(dir: string, { maxVersions = MAX_VERSIONS } = {}) {
     this.#dir = dir;
+    this.#maxVersions = maxVersions;
   }
 
   /** Stores a configuration, if it is not known, and returns its version. */
@@ -46,7 +47,7 @@ export class ConfigHistory {
       // It is the newest again.
       await utimes(path, now, now);
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
       await this.#write(path, text);
       await this.#dropOldest();
     }
@@ -82,12 +83,13 @@ export class ConfigHistory {
 
   async #dropOldest(): Promise<void> {
     const names = (await readdir(this.#dir)).filter((name) => FILE_NAME.test(name));
-    if (names.length <= MAX_VERSIONS) return;
+    if (names.length <= this.#maxVersions) return;
     const aged = await Promise.all(
       names.map(async (name) => ({ name, modifiedMs: (await stat(join(this.#dir, name))).mtimeMs })),
     );
     aged.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    for (const { name } of aged.slice(0, names.length - MAX_VERSIONS)) await rm(join(this.#dir, name), { force: true });
+    for (const { name } of aged.slice(0, names.length - this.#maxVersions))
+      await rm(join(this.#dir, name), { force: true });
   }
 }
 
@@ -117,7 +119,13 @@ async function readSmall(path: string): Promise<string | undefined> {
       await handle.close();
     }
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ELOOP')) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** A link is not followed: it counts as missing. */
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ELOOP';
 }
