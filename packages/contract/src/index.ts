@@ -1,5 +1,5 @@
 export { LEVELS } from '@porthole/logs/query';
-export { contextJson, exactJson, indentJson, isObjectText } from '@porthole/records';
+export { contextJson, exactJson, indentJson, isObjectText, parseJson } from '@porthole/records';
 export {
   type AroundRequest,
   type ClusterConfig,

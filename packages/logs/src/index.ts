@@ -1,4 +1,4 @@
-export { Condition } from './condition.ts';
+export { Condition, pause } from './condition.ts';
 export {
   decodeCursor,
   encodeMark,

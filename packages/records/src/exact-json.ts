@@ -41,11 +41,15 @@ function writeExact(value: unknown): string {
 /** Whether it is one line of JSON, an object: text of another node must not break the JSON it is inserted into. */
 export function isObjectText(text: unknown): text is string {
   if (typeof text !== 'string' || !text.startsWith('{') || /[\r\n]/.test(text)) return false;
+  return parseJson(text) !== undefined;
+}
+
+/** Parses a text of JSON; `undefined` if it is none. */
+export function parseJson(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return false;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

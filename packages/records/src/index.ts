@@ -1,4 +1,4 @@
-export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
+export { contextJson, exactJson, indentJson, isObjectText, parseJson } from './exact-json.ts';
 export { joinCursors, LogPositions, splitCursors } from './log-positions.ts';
 export {
   countRecords,

@@ -1,4 +1,4 @@
-import { type NodeObject, PortholeError } from '@porthole/contract';
+import { type NodeObject, PortholeError, parseJson } from '@porthole/contract';
 
 const MAX_TEXT = 256;
 const MAX_PORT = 65_535;
@@ -11,13 +11,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Parses a value of a registry. Throws BAD_ANSWER: anyone with access can write anything there. */
 export function readJsonObject(value: Uint8Array): Fields {
   if (value.length > MAX_VALUE_BYTES) throw refusal(`its value has ${value.length} bytes`);
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString());
-    if (isObject(parsed)) return parsed;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    // Reported below: the message of the parser would repeat a part of the value.
-  }
+  const parsed = parseJson(Buffer.from(value.buffer, value.byteOffset, value.length).toString());
+  if (isObject(parsed)) return parsed;
+  // The message of the parser would repeat a part of the value.
   throw refusal('its value is not a JSON object');
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage, type Member, type MembershipState, PortholeError } from '@porthole/contract';
+import { pause } from '@porthole/logs';
 import { type Owned, owned } from '@porthole/logs/shared';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
@@ -91,10 +91,9 @@ export class RegistryMembers implements Membership {
     if (this.#closing.signal.aborted) return;
     this.#running ??= owned(this.#run(), (error) => this.#lose(errorMessage(error), { isNew: true }));
     const waiting = new AbortController();
-    const tooLate = delay(START_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
-      () => this.#list.lose('no response yet'),
-      () => {}, // the response came first
-    );
+    const tooLate = pause(START_TIMEOUT_MS, waiting.signal).then((isOver) => {
+      if (isOver) this.#list.lose('no response yet');
+    });
     await Promise.race([this.#known, tooLate]);
     waiting.abort();
   }
@@ -179,9 +178,7 @@ export class RegistryMembers implements Membership {
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** rounds);
     // Jitter: all nodes lost the registry at the same time.
     const waitMs = longest * (0.5 + Math.random() / 2);
-    await delay(waitMs, undefined, { signal: this.#closing.signal }).catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) throw error;
-    });
+    await pause(waitMs, this.#closing.signal);
   }
 }
 

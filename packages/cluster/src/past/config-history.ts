@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SettingJson, VersionChange } from '@porthole/contract';
+import { replaceFile } from '@porthole/logs';
 
 /** More than a person changes a configuration in years; each is a few KiB. */
 const MAX_VERSIONS = 500;
@@ -48,7 +49,8 @@ export class ConfigHistory {
       await utimes(path, now, now);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      await this.#write(path, text);
+      await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+      await replaceFile(path, text);
       await this.#dropOldest();
     }
     return { version, config, settings: stored };
@@ -67,18 +69,6 @@ export class ConfigHistory {
 
   #path(version: string): string {
     return join(this.#dir, `${version}.json`);
-  }
-
-  async #write(path: string, text: string): Promise<void> {
-    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
-    const temporary = `${path}.${process.pid}.tmp`;
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
   }
 
   async #dropOldest(): Promise<void> {

@@ -1,3 +1,5 @@
+import { parseJson } from '@porthole/records';
+
 /**
  * The fields of a structured record: as an object, and as the original text if the object would not serialize to it.
  */
@@ -30,16 +32,6 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined;
-}
-
-/** Parses a JSON text; `undefined` if it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** Parses a JSON object, with its text if numbers, duplicate keys or the order of keys would be lost. */

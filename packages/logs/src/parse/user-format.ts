@@ -1,3 +1,4 @@
+import { parseJson } from '@porthole/records';
 import type { Level } from '../types.ts';
 import { LAYOUT_COLUMNS } from './columns/layout-table.ts';
 import { checkLineLayout, checkTimeLayout, LAYOUT_LIMITS } from './formats/layout/check-layout.ts';
@@ -83,16 +84,6 @@ function toTables(value: unknown): unknown[] | undefined {
     return value.map((table: unknown) => (typeof table === 'string' ? parseJson(table) : table));
   if (!isTable(value)) return undefined;
   return Object.entries(value).map(([name, table]) => (isTable(table) ? { name, ...table } : table));
-}
-
-/** `undefined`, which is rejected as any other text, if it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 function parseFormat(table: unknown): UserFormat {

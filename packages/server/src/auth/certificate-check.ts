@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
-import { errorMessage } from '@porthole/contract';
+import { errorMessage, parseJson } from '@porthole/contract';
 import { type AuthResult, createRoleRules, type Identity } from './identity.ts';
 
 const MAX_NAME_CHARS = 128;
@@ -95,11 +95,6 @@ function alternativeNames(text: string): string[] {
 }
 
 function unquoted(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : undefined;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EVENT_LEVELS, type EventKind, isEventKind } from '@porthole/contract';
+import { EVENT_LEVELS, type EventKind, isEventKind, parseJson } from '@porthole/contract';
 import { hasCode } from '../errors.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
 
@@ -58,7 +58,7 @@ export class EventLog {
   }
 
   static async open({ dir, maxBytes, now = Date.now }: EventLogOptions): Promise<EventLog> {
-    // Only for the user of the node: events tell what is configured.
+    // Only for the user of the node: events say what is configured.
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const past = (await readTail(join(dir, FILE_NAME))).flatMap((line) => parseEvent(line) ?? []);
     const describe = (dropped: number) =>
@@ -121,13 +121,7 @@ function formatEvent({ timeMs, kind, fields }: WrittenEvent, message: string, le
 
 /** `undefined`: not an event. A line may be cut by a crash, and others may write to the disk. */
 function parseEvent(line: string): WrittenEvent | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;
   const { time, kind, level: _level, message: _message, ...fields } = value as Record<string, unknown>;
   const timeMs = timeOf(time);

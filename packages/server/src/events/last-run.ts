@@ -1,5 +1,6 @@
-import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '@porthole/logs';
 import { hasCode } from '../errors.ts';
 
 const FILE_NAME = 'running.json';
@@ -9,7 +10,7 @@ export interface Run {
   pid: number;
   startedMs: number;
   version: string;
-  /** Differs after the machine was restarted; empty where the system does not tell. */
+  /** Differs after the machine was restarted; empty where the system does not say. */
   boot: string;
 }
 
@@ -30,8 +31,7 @@ export class RunMark {
   async begin(run: Omit<Run, 'boot'>): Promise<UnfinishedRun | undefined> {
     const unfinished = await this.#read();
     const text = JSON.stringify({ ...run, boot: await bootId() });
-    await writeFile(`${this.#path}.tmp`, text, { mode: 0o600 });
-    await rename(`${this.#path}.tmp`, this.#path);
+    await replaceFile(this.#path, text);
     return unfinished;
   }
 

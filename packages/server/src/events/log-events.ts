@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
-import type { CountedItem, FoundRecord, LogDir } from '@porthole/logs';
+import { type CountedItem, type FoundRecord, type LogDir, pause } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/own-log.ts';
 import type { EventLog, EventText } from './event-log.ts';
@@ -166,7 +165,7 @@ export class LogEvents {
     const { signal } = this.#stop;
     let waitMs = START_AFTER_MS;
     let retryMs = RETRY_MS;
-    while (await isElapsed(waitMs, signal)) {
+    while (await pause(waitMs, signal, { ref: false })) {
       const startedMs = performance.now();
       try {
         if ((await this.#follow()) === 'stopping') return;
@@ -336,17 +335,6 @@ export class LogEvents {
 
   #warn(message: string, problem: string): void {
     if (!this.#stop.signal.aborted) this.#deps.ownLog.warn('events', message, { problem });
-  }
-}
-
-/** `false` if it was aborted. */
-async function isElapsed(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await wait(ms, undefined, { ref: false, signal });
-    return true;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return false;
   }
 }
 

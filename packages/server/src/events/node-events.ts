@@ -22,7 +22,7 @@ const STEP_MS = 2000;
 const FULL_SHARE = 0.95;
 const ROOM_SHARE = 0.93;
 
-/** A certificate is renewed weeks before its end; days before, somebody has to look at it. */
+/** A certificate is renewed weeks before its end; days before, somebody has to renew it. */
 const EXPIRES_WITHIN_MS = 7 * 86_400_000;
 
 /** Keys that an event names; the history has all of them. */

@@ -14,7 +14,7 @@ const MAX_PID = 2 ** 22;
 
 const SYSTEMCTL_MS = 2000;
 
-/** A process. Its id is given to others when it has ended; the start time tells them apart. */
+/** A process. Its id is given to others when it has ended; the start time distinguishes them. */
 export interface ServiceProcess {
   pid: number;
   program: string;

@@ -1,3 +1,5 @@
+import { parseJson } from '@porthole/records';
+
 /** The first fields of a line: what the engine searches for in every record is found without reading all of it. */
 const FIRST_FIELDS = ['__REALTIME_TIMESTAMP', 'PRIORITY', 'SYSLOG_IDENTIFIER', '_SYSTEMD_UNIT', 'MESSAGE'];
 
@@ -65,15 +67,10 @@ function splitFields(text: string): Map<string, string> | undefined {
 }
 
 function parseFields(text: string): Map<string, string> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
-    const named = Object.entries(parsed).filter(([name]) => /^\w+$/.test(name));
-    return new Map(named.map(([name, value]) => [name, JSON.stringify(value)]));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
+  const named = Object.entries(parsed).filter(([name]) => /^\w+$/.test(name));
+  return new Map(named.map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /** Reads the values of one entry and bounds their length. Addresses of the entry itself are short and never cut. */

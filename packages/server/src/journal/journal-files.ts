@@ -1,6 +1,7 @@
 import { access, constants, open, readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { parseJson } from '@porthole/records';
 import { hasCode } from '../errors.ts';
 import { RotatedNames } from '../own-log/rotated-files.ts';
 
@@ -122,14 +123,9 @@ async function cursorIn(path: string): Promise<string | undefined> {
 }
 
 function cursorOf(line: string): string | undefined {
-  try {
-    const { __CURSOR } = JSON.parse(line) as { __CURSOR?: unknown };
-    return typeof __CURSOR === 'string' ? __CURSOR : undefined;
-  } catch (error) {
-    // The first line may be the rest of one, and lines that are not entries are kept as they are.
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
-    throw error;
-  }
+  // The first line may be the rest of one, and lines that are not entries are kept as they are.
+  const cursor = (parseJson(line) as { __CURSOR?: unknown } | null | undefined)?.__CURSOR;
+  return typeof cursor === 'string' ? cursor : undefined;
 }
 
 async function listDir(dir: string): Promise<string[]> {

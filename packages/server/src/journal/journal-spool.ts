@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
+import { pause } from '@porthole/logs';
 import { type Owned, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/own-log.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
@@ -148,7 +149,7 @@ export class JournalSpool {
         const detail = errorMessage(error);
         if (detail !== this.#status.detail) log?.warn('journal', 'the journal cannot be read', { error: detail });
         this.#status = { ...this.#status, state: 'failed', detail };
-        await delay(waitMs, undefined, { signal }).catch(ignoreAbort);
+        await pause(waitMs, signal);
         waitMs = Math.min(RETRY_MAX_MS, waitMs * 2);
       }
     }
@@ -213,8 +214,4 @@ export class JournalSpool {
     this.#entries += entries.length;
     this.#cursor = entries.findLast(({ cursor }) => cursor !== undefined)?.cursor ?? this.#cursor;
   }
-}
-
-function ignoreAbort(error: unknown): void {
-  if (!(error instanceof Error && error.name === 'AbortError')) throw error;
 }

@@ -1,6 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LocalCluster } from '@porthole/cluster';
 import type { NodePast } from '@porthole/cluster/past';
 import {
@@ -13,7 +12,7 @@ import {
   kindsQuery,
   toEvent,
 } from '@porthole/contract';
-import type { FollowItem, FoundRecord } from '@porthole/logs';
+import { type FollowItem, type FoundRecord, pause, replaceFile } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { hasCode } from '../errors.ts';
 import type { Logger } from '../own-log/own-log.ts';
@@ -220,7 +219,7 @@ class Lane {
     }
   }
 
-  /** Events were deleted before they could be sent: the receiver is told so, in their place. */
+  /** Events were deleted before they could be sent: an event in their place says so. */
   async #reportSkipped(): Promise<void> {
     const { node, cluster } = this.#deps;
     const fromMs = this.#position.timeMs;
@@ -235,8 +234,7 @@ class Lane {
 
   async #save(position: Position): Promise<void> {
     this.#position = position;
-    await writeFile(`${this.#path}.tmp`, JSON.stringify(position), { mode: 0o600 });
-    await rename(`${this.#path}.tmp`, this.#path);
+    await replaceFile(this.#path, JSON.stringify(position));
   }
 
   /** Once for each problem, and when it is over. */
@@ -253,10 +251,7 @@ class Lane {
   }
 
   async #pause(ms: number): Promise<void> {
-    const { signal } = this.#deps;
-    await delay(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    await pause(ms, this.#deps.signal, { ref: false });
   }
 }
 

@@ -18,7 +18,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Whose event it is, and which. */
 export interface Notification {
-  /** The same each time it is sent: a receiver can tell that it has it. */
+  /** The same each time it is sent: a receiver knows by it that it has it. */
   id: string;
   cluster: string;
   node: string;

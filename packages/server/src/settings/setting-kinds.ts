@@ -7,6 +7,7 @@ import {
   LABEL_TEXT,
   MEMBER_ID,
   MEMBER_ROLE,
+  parseJson,
   parseLabel,
   ROLES,
   readDuration,
@@ -487,12 +488,7 @@ export function readFormats(texts: readonly string[]): UserFormat[] {
 
 /** A list, or the items of one: a flag may be repeated. */
 function parseJsonList(text: string): unknown[] | undefined {
-  try {
-    return (JSON.parse(`[${text}]`) as unknown[]).flat();
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  return (parseJson(`[${text}]`) as unknown[] | undefined)?.flat();
 }
 
 function formatText({ levels, samples, ...format }: UserFormat): string {

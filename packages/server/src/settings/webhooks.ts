@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { EVENT_KINDS, type EventKind, isEventKind } from '@porthole/contract';
+import { EVENT_KINDS, type EventKind, isEventKind, parseJson } from '@porthole/contract';
 
 /** More receivers than that get events through one that passes them on. */
 const MAX_WEBHOOKS = 16;
@@ -42,15 +42,6 @@ export function parseWebhooks(given: unknown, baseDir: string): { webhooks: Webh
 function asObject(entry: unknown): Record<string, unknown> {
   const value: unknown = typeof entry === 'string' ? parseJson(entry) : entry;
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 function parseWebhook(entry: Record<string, unknown>, baseDir: string): Webhook | string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { type BundleManifest, MANIFEST_NAME } from '@porthole/contract';
+import { type BundleManifest, MANIFEST_NAME, parseJson } from '@porthole/contract';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatBytes } from '../../output/format-units.ts';
@@ -42,21 +42,12 @@ async function readManifest(archive: ZipArchive): Promise<BundleManifest> {
     text += Buffer.from(chunk).toString('latin1');
     if (text.length > MAX_MANIFEST_BYTES) throw damaged('the manifest is too large');
   }
-  const manifest = parse(Buffer.from(text, 'latin1').toString());
+  const manifest = parseJson(Buffer.from(text, 'latin1').toString()) as Partial<BundleManifest> | null | undefined;
   if (manifest?.format !== 'porthole-bundle' || !Array.isArray(manifest.entries) || !Array.isArray(manifest.missing))
     throw damaged('the manifest is invalid');
   if (manifest.formatVersion !== 1)
     throw new ProgramError(`bundle format version ${manifest.formatVersion} is not supported; use a newer porthole`);
   return manifest as BundleManifest;
-}
-
-function parse(text: string): Partial<BundleManifest> | null {
-  try {
-    return JSON.parse(text) as Partial<BundleManifest> | null;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
 }
 
 async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { parseJson } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { type FlatSetting, markToml, pickToml, type TomlMark } from '@porthole/server/config';
 import { EXIT, ProgramError } from '../../exit.ts';
@@ -183,12 +184,6 @@ export function isWithin(path: KeyPath, outer: KeyPath): boolean {
   return outer.length <= path.length && outer.every((part, index) => part === path[index]);
 }
 
-function unquote(quoted: string | undefined): string | undefined {
-  if (quoted === undefined) return undefined;
-  try {
-    return String(JSON.parse(quoted));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+function unquote(quoted = ''): string | undefined {
+  return parseJson(quoted) as string | undefined;
 }

@@ -4,13 +4,14 @@ import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@porthole/client';
+import { pause } from '@porthole/logs';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
 import { ProgramError } from '../../exit.ts';
 import { freePorts } from './demo-nodes.ts';
 
 /** How often it is checked whether the history was shipped. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 /** What is older is only in the archive. */
 const KEEP_MS = 3_600_000;
@@ -18,7 +19,7 @@ const KEEP_MS = 3_600_000;
 export interface DemoArchive {
   /** What each node is set to. */
   settings: Pick<PartialSettings, 'archive'>;
-  /** Deletes older files once they were shipped, so that there is a past to look at. Ends when that is done. */
+  /** Deletes older files once they were shipped, so that there is a past. Ends when that is done. */
   forgetOld(logDirs: readonly string[], url: string, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,11 +38,8 @@ export async function openDemoArchive(dir: string): Promise<DemoArchive> {
     stop: () => server.stop(),
     async forgetOld(logDirs, url, signal) {
       const client = createClient({ url });
-      while (!signal.aborted) {
-        await delay(LOOK_MS, undefined, { signal }).catch((error: unknown) => {
-          if (!signal.aborted) throw error;
-        });
-        if (signal.aborted || !(await isShipped(client, logDirs.length))) continue;
+      while (await pause(CHECK_MS, signal)) {
+        if (!(await isShipped(client, logDirs.length))) continue;
         for (const logDir of logDirs) removeOld(logDir);
         return;
       }

@@ -9,9 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { createZone } from '@porthole/logs';
+import { createZone, pause } from '@porthole/logs';
 import { formatTime } from '../../output/format-units.ts';
 import { createRandom, DEMO_LOGS, type DemoLog, type Mood, type RecordSource, type RecordTime } from './demo-logs.ts';
 
@@ -75,9 +74,7 @@ export async function writeLive(logs: readonly WrittenLog[], rate: number, signa
   const owed = logs.map(() => 0);
   let lastMs = Date.now();
   while (!signal.aborted) {
-    await delay(TICK_MS, undefined, { signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    await pause(TICK_MS, signal);
     const nowMs = Date.now();
     const spanMs = Math.min(MAX_CATCH_UP_MS, Math.max(0, nowMs - lastMs));
     lastMs = nowMs;

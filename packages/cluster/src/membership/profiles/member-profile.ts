@@ -1,5 +1,5 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
-import { readLabels } from '@porthole/contract';
+import { parseJson, readLabels } from '@porthole/contract';
 import type { LogFileDetails } from '@porthole/logs/types';
 import { isMemberId } from '../member-address.ts';
 
@@ -49,15 +49,6 @@ export function serializeProfile({ member, asOfMs, clock, config, files, departe
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
-}
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

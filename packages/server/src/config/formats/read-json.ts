@@ -1,3 +1,4 @@
+import { parseJson } from '@porthole/contract';
 import {
   type ConfigLanguage,
   type ConfigTree,
@@ -203,10 +204,6 @@ class JsonReader<L> {
 
 function unescaped(raw: string): string {
   if (!raw.includes('\\')) return raw;
-  try {
-    return String(JSON.parse(`"${raw}"`));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return raw; // not escaped as in JSON
-  }
+  // What is not escaped as in JSON stays as it is.
+  return String(parseJson(`"${raw}"`) ?? raw);
 }

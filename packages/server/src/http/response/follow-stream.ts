@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   BATCH_HEADER,
   type ClusterFollowItem,
@@ -9,7 +9,7 @@ import {
   POSITION_COMMENT,
   type Query,
 } from '@porthole/contract';
-import { type FollowItem, resumeCursor } from '@porthole/logs';
+import { type FollowItem, pause, resumeCursor } from '@porthole/logs';
 import { awaitedLater } from '@porthole/logs/shared';
 import type { StreamBody } from './route-response.ts';
 
@@ -239,7 +239,7 @@ export async function* inBatches<T extends FollowEvent>(
       }
       isLive ||= batch.some(({ type }) => type === 'position');
       yield batch;
-      if (isLive && batch.length < MAX_BATCH_ITEMS) await delay(everyMs, undefined, { signal }).catch(() => {}); // the stream ends by itself
+      if (isLive && batch.length < MAX_BATCH_ITEMS) await pause(everyMs, signal);
     }
   } finally {
     await iterator.return?.();

@@ -1,4 +1,4 @@
-import { parseJson } from '../../exact-context.ts';
+import { parseJson } from '@porthole/records';
 import type { Zone } from '../../zone.ts';
 import type { LineStart } from '../define-format.ts';
 import { BACKSLASH, isDigit, QUOTE } from '../tokens/byte-scan.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../exact-context.ts';
+import { parseJson } from '@porthole/records';
 import type { Zone } from '../../zone.ts';
 import { isDigit, skipDigits, startsWith } from './byte-scan.ts';
 import { readIsoTime } from './iso-time.ts';
