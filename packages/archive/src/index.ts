@@ -1,9 +1,9 @@
 export { ARCHIVE_ERROR_CODES, ArchiveError, type ArchiveErrorCode } from './archive-error.ts';
-export { ArchiveState, type ArchiveStateOptions } from './ask/archive-state.ts';
-export type { ArchivedLog, ArchivedNode } from './ask/archived-nodes.ts';
-export type { ArchiveOptions } from './ask/question.ts';
 export { ClickHouse, type ClickHouseOptions } from './clickhouse/clickhouse.ts';
 export { CombinedCluster } from './combined/combined-cluster.ts';
+export { ArchiveState, type ArchiveStateOptions } from './query/archive-state.ts';
+export type { ArchivedLog, ArchivedNode } from './query/archived-nodes.ts';
+export type { ArchiveOptions } from './query/prepare-query.ts';
 export { checkSchema, dropOldDays, type Migration, migrate, planMigration, SCHEMA_VERSION } from './schema/migrate.ts';
 export type { SchemaOptions } from './schema/tables.ts';
 export { ClickHouseTarget } from './ship/clickhouse-target.ts';

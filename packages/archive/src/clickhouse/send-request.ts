@@ -6,7 +6,7 @@ import { ArchiveError, type ArchiveErrorCode } from '../archive-error.ts';
 /** Bytes of an error that are read. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
-/** One for the batch in flight, some for questions. */
+/** One for the batch in flight, some for queries. */
 const MAX_SOCKETS = 16;
 
 /** ClickHouse closes idle connections after 3 to 10 seconds, depending on the version: do not meet it at that. */

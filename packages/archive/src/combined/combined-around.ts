@@ -6,8 +6,8 @@ import type {
   ClusterRecord,
   ClusterState,
 } from '@porthole/contract';
-import type { ArchiveState } from '../ask/archive-state.ts';
-import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import type { ArchiveState } from '../query/archive-state.ts';
+import type { ArchivedNode } from '../query/archived-nodes.ts';
 import { archivePart, isGone, reportsOfUnasked, settleArchive, withArchive, withProblem } from './combined-reports.ts';
 import type { ClusterFacts } from './known-sources.ts';
 import { planSources, withoutArchived } from './plan-sources.ts';

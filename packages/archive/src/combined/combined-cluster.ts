@@ -1,4 +1,3 @@
-import type { ClusterRecord } from '@porthole/contract';
 import {
   type ArchivePart,
   type AroundRequest,
@@ -8,6 +7,7 @@ import {
   type ClusterFields,
   type ClusterHistogram,
   type ClusterItem,
+  type ClusterRecord,
   type ClusterState,
   type ClusterTop,
   type ConfigHistoryRequest,
@@ -34,8 +34,8 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { isBatch, type RecordBatch, toBatches } from '@porthole/records';
-import type { ArchiveState } from '../ask/archive-state.ts';
-import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import type { ArchiveState } from '../query/archive-state.ts';
+import type { ArchivedNode } from '../query/archived-nodes.ts';
 import { aroundBoth } from './combined-around.ts';
 import {
   type Counted,
@@ -91,7 +91,7 @@ export class CombinedCluster implements ClusterState {
     this.#archived = new Remembered(() => archive.nodes());
   }
 
-  /** Why the archive could not be read when it was last asked, and since when. Asks it again in the background, every few seconds. */
+  /** Why the archive could not be read when it was last queried, and since when. Queries it again in the background, every few seconds. */
   checkArchive(): string | undefined {
     void owned(this.#archived.get(), () => {}); // a failure is what the next check returns
     const { failure } = this.#archived;
@@ -199,7 +199,7 @@ export class CombinedCluster implements ClusterState {
     if (decided.kind === 'archive') {
       // It knows all of the past: what is new is decided there.
       const kind: CountKind<DigestQuery & MemberSelection, ClusterDigest> = {
-        count: (source, asked, asking) => source.logDigest(asked, asking),
+        count: (source, query, call) => source.logDigest(query, call),
         merge: () => ({}),
       };
       return this.#count(decided, { request, options, kind });

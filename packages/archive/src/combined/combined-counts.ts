@@ -24,7 +24,7 @@ import type {
   RecordFilter,
   TopQuery,
 } from '@porthole/logs/types';
-import type { ArchiveOptions } from '../ask/question.ts';
+import type { ArchiveOptions } from '../query/prepare-query.ts';
 import { archivePart, blameArchive, reportsOfUnasked, settleArchive, withArchive } from './combined-reports.ts';
 import type { ClusterFacts } from './known-sources.ts';
 import { cutOf, MISSING_LOG, type SourcePlan } from './plan-sources.ts';

@@ -10,7 +10,7 @@ import {
   type MemberSelection,
   PortholeError,
 } from '@porthole/contract';
-import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import type { ArchivedNode } from '../query/archived-nodes.ts';
 import type { MemberFacts } from './known-sources.ts';
 import { beforeOf, findGaps, type Gap, mostFrequent, type SourcePlan } from './plan-sources.ts';
 

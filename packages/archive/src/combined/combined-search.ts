@@ -23,7 +23,7 @@ import {
   sliceBatch,
   toBatches,
 } from '@porthole/records';
-import type { ArchiveState } from '../ask/archive-state.ts';
+import type { ArchiveState } from '../query/archive-state.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './combined-reports.ts';
 import type { ClusterFacts } from './known-sources.ts';
 import { MISSING_LOG, type SourcePlan, withoutArchivedLines } from './plan-sources.ts';

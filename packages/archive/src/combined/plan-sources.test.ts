@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
+import type { ArchivedLog, ArchivedNode } from '../query/archived-nodes.ts';
 import type { MemberFacts } from './known-sources.ts';
 import { findGaps, planSources } from './plan-sources.ts';
 

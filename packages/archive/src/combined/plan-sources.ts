@@ -1,9 +1,14 @@
-import type { ClusterItem, ClusterRecord, Floors, MemberSelection } from '@porthole/contract';
-import { isSelected } from '@porthole/contract';
+import {
+  type ClusterItem,
+  type ClusterRecord,
+  type Floors,
+  isSelected,
+  type MemberSelection,
+} from '@porthole/contract';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import { filterBatch, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
-import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
-import { type Ceilings, familyOf } from '../ask/question.ts';
+import type { ArchivedLog, ArchivedNode } from '../query/archived-nodes.ts';
+import { type Ceilings, familyOf } from '../query/prepare-query.ts';
 import type { MemberFacts } from './known-sources.ts';
 
 /** With more members, most share one cut, so that requests and cursors stay small. */

@@ -1,6 +1,6 @@
 import { packCursor, unpackCursor } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
-import { decodeArchiveCursor, encodeArchiveCursor } from '../ask/search/archive-cursor.ts';
+import { decodeArchiveCursor, encodeArchiveCursor } from '../query/search-archive.ts';
 import { type CombinedPosition, encodeCombinedCursor, resumedPosition } from './resume-search.ts';
 
 const KEY = { time_ms: 1_794_743_999_123, node: 'broker-1', log: 'broker.log', file_id: 'f', file_offset: 48_213 };

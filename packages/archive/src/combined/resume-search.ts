@@ -9,8 +9,8 @@ import {
   unpackCursor,
 } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
-import type { ArchivedLog } from '../ask/archived-nodes.ts';
-import { encodeArchiveCursor } from '../ask/search/archive-cursor.ts';
+import type { ArchivedLog } from '../query/archived-nodes.ts';
+import { encodeArchiveCursor } from '../query/search-archive.ts';
 import {
   type CutRequest,
   type Cuts,

@@ -84,7 +84,7 @@ export interface BatchSenderDeps {
   pending: PendingBatch;
   signal: AbortSignal;
   /** Resolves after so long, or once the signal aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>;
   onProblem(problem: ShipProblem | undefined): void;
 }
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import type { LogDir, LogFileDetails } from '@porthole/logs';
+import { setImmediate } from 'node:timers/promises';
+import { type LogDir, type LogFileDetails, pause } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import { BatchBuilder, BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
 import type { ClickHouseTarget } from './clickhouse-target.ts';
@@ -31,7 +31,7 @@ export interface ShipperOptions {
   /** Rows of a batch at most. */
   batchRows?: number;
   /** For tests that cannot wait. */
-  sleep?(ms: number, signal: AbortSignal): Promise<void>;
+  sleep?(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 
 export interface ShipperStatus {
@@ -66,7 +66,7 @@ const CLOSE_MS = 5000;
 export class LogShipper {
   readonly #options: ShipperOptions;
   readonly #now: () => number;
-  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #sleep: NonNullable<ShipperOptions['sleep']>;
   readonly #readers = new Map<string, LogReader>();
   readonly #builder: BatchBuilder;
   readonly #sender: BatchSender;
@@ -86,7 +86,7 @@ export class LogShipper {
     this.#options = options;
     const { now = Date.now } = options;
     this.#now = () => Math.floor(now());
-    this.#sleep = options.sleep ?? pause;
+    this.#sleep = options.sleep ?? ((ms, signal) => pause(ms, signal, { ref: false }));
     this.#builder = new BatchBuilder(options.batchRows);
     this.#pending = new PendingBatch(options.positionsDir);
     this.#sender = new BatchSender({
@@ -162,7 +162,7 @@ export class LogShipper {
     }
   }
 
-  /** Looks at all logs once, and ships what is new of each, for a while. */
+  /** Lists all logs once, and ships what is new of each, for a while. */
   async #round(): Promise<void> {
     const { logs, isShipped = () => true } = this.#options;
     const { signal } = this.#reading;
@@ -237,13 +237,5 @@ export class LogShipper {
     // It is stuck since then, whatever the reason is now.
     this.#problem = problem ? { ...problem, sinceMs: this.#problem?.sinceMs ?? this.#now() } : null;
     this.#options.report?.(problem);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal, ref: false });
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

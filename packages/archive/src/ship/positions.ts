@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJson } from '@porthole/contract';
 import type { FileEntry, GoneFiles } from './log-files.ts';
 
 /* What a node keeps on disk of shipping: how far each log was shipped, and the batch in flight. */
@@ -49,6 +50,9 @@ export interface KeptBatch {
   packed: Buffer;
 }
 
+/** Its first line. */
+type Kept = Omit<KeptBatch, 'packed'> & { version: number; sha256: string };
+
 /** More than is ever written: a disk can return anything. */
 const MAX_STATE_BYTES = 4 * 1024 ** 2;
 const MAX_BATCH_BYTES = 64 * 1024 ** 2;
@@ -72,7 +76,7 @@ export class PositionFile {
   /** `undefined` if there is none, or if it is damaged: then the archive knows what it has. */
   async read(): Promise<ShippedState | undefined> {
     const bytes = await readSmall(this.#path, MAX_STATE_BYTES);
-    const state = bytes && parseObject<ShippedState>(bytes);
+    const state = bytes && (parseJson(bytes.toString()) as Partial<ShippedState> | null | undefined);
     const isState = state?.version === 1 && state.log === this.#log && areEntries(state.files);
     return isState ? { ...emptyState(this.#log), ...state } : undefined;
   }
@@ -104,7 +108,7 @@ export class PendingBatch {
     if (!file) return undefined;
     const end = file.indexOf(NEWLINE);
     const packed = file.subarray(end + 1);
-    const head = parseObject<KeptBatch & { version: number; sha256: string }>(file.subarray(0, Math.max(0, end)));
+    const head = parseJson(file.toString('utf8', 0, Math.max(0, end))) as Partial<Kept> | null | undefined;
     const { version, sha256, format, rows, bytes, logs } = head ?? {};
     if (version !== 1 || typeof format !== 'string' || sha256 !== hashOf(packed)) return undefined;
     if (!areIntegers(rows, bytes) || !Array.isArray(logs) || !logs.every(isPendingLog)) return undefined;
@@ -166,15 +170,6 @@ async function replaceFile(dir: string, path: string, parts: readonly (string | 
     await directory.sync();
   } finally {
     await directory.close();
-  }
-}
-
-function parseObject<T>(json: Buffer): Partial<T> | undefined {
-  try {
-    return (JSON.parse(json.toString()) as Partial<T> | null) ?? undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

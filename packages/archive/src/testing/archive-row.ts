@@ -1,6 +1,6 @@
 import { contextJson } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs';
-import { decodeRow } from '../ask/row-columns.ts';
+import { decodeRow } from '../query/row-columns.ts';
 import { rowDay } from '../schema/tables.ts';
 
 /** A row of the table `records`, as `FORMAT JSONEachRow` has it with unquoted integers. */
@@ -55,7 +55,7 @@ export interface RowPlace {
   shippedMs: number;
 }
 
-/** The record of a row, as questions decode it. */
+/** The record of a row, as queries decode it. */
 export function rowToRecord(row: ArchiveRow): FoundRecord {
   return decodeRow({
     ...row,

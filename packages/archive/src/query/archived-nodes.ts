@@ -1,4 +1,4 @@
-import { type Labels, PortholeError, readLabels } from '@porthole/contract';
+import { type Labels, PortholeError, parseJson, readLabels } from '@porthole/contract';
 import { quote } from '../clickhouse/quote.ts';
 import { STORED_COLUMNS } from '../schema/tables.ts';
 import type { ArchiveRun } from './archive-run.ts';
@@ -36,7 +36,7 @@ export interface ArchivedLog {
 /** More are no cluster, but somebody who writes anything. */
 const MAX_ROWS = 200_000;
 
-/** An archive in good health needs milliseconds. All questions of the cluster wait for it, however little time they have. */
+/** An archive in good health needs milliseconds. All queries of the cluster wait for it, however little time they have. */
 const PROGRESS_MS = 4000;
 
 /** More labels are not those of a node. */
@@ -63,7 +63,7 @@ interface ProgressTables {
 }
 
 /**
- * All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains: every question
+ * All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains: every query
  * begins with it, so that an archive which does not respond, or whose records cannot be read, is known before anything
  * is said about what it contains. Rejects with ARCHIVE_UNAVAILABLE.
  */
@@ -71,7 +71,7 @@ export async function fetchNodes({ records, progress, cluster }: ProgressTables,
   const [nodes] = await run.within(PROGRESS_MS, () =>
     Promise.all([
       fetchProgress(progress, cluster, run),
-      // Reads nothing, but fails like the questions would: a table or column that is missing, or no right to read it.
+      // Reads nothing, but fails like the queries would: a table or column that is missing, or no right to read it.
       run.all(`SELECT ${STORED_COLUMNS.join(', ')} FROM ${records} WHERE 0 LIMIT 0`),
     ]),
   );
@@ -101,7 +101,9 @@ async function fetchProgress(progress: string, cluster: string, run: ArchiveRun)
   for (const { node, nodeRole: role, nodeLabels, writtenMs, goneFiles, goneToMs, ...log } of rows) {
     const known = nodes.get(node) ?? { node, role: '', labels: {}, writtenMs: -1, logs: [] };
     nodes.set(node, known);
-    if (writtenMs >= known.writtenMs) Object.assign(known, { role, writtenMs, labels: parseLabels(nodeLabels) });
+    // Rows may be of anybody: what are no labels is none.
+    if (writtenMs >= known.writtenMs)
+      Object.assign(known, { role, writtenMs, labels: readLabels(parseJson(nodeLabels)) });
     known.logs.push({
       ...log,
       fromMs: timeOrNull(log.fromMs),
@@ -112,16 +114,6 @@ async function fetchProgress(progress: string, cluster: string, run: ArchiveRun)
     });
   }
   return [...nodes.values()];
-}
-
-/** Rows may be of anybody: what are no labels is none. */
-function parseLabels(text: string): Labels {
-  try {
-    return text === '' ? {} : readLabels(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }
 
 function timeOrNull(timeMs: number): number | null {

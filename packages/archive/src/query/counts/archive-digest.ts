@@ -3,10 +3,10 @@ import { GroupTable, messageShape } from '@porthole/logs';
 import type { DigestBaseline, DigestQuery, Level } from '@porthole/logs/types';
 import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
 import type { ArchiveRun } from '../archive-run.ts';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from '../prepare-query.ts';
 import { NodeTally } from '../reports.ts';
 import { type DecodedRow, decodeRow, MESSAGE, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
-import { toClusterRecord } from '../search/search-archive.ts';
+import { toClusterRecord } from '../search-archive.ts';
 import { type Counted, countWindows, matchingRows } from '../windows.ts';
 
 /** A shape depends on 800 characters of the first line. */
@@ -27,20 +27,20 @@ interface GroupRow {
 
 /** Archived records by level and origin, the largest groups first. The shapes of all nodes are merged together. */
 export async function archiveDigest(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: DigestQuery & MemberSelection,
   options: ArchiveOptions = {},
 ): Promise<ClusterDigest> {
-  const question = await prepareQuestion(deps, request, options);
+  const prepared = await prepareQuery(deps, request, options);
   const table = new GroupTable<ArchivedGroup>({ levelOf: ({ level }) => level, join: joinGroup });
   const tally = new NodeTally();
-  const counted = await eachGroup(question, options, (group, decoded) => {
+  const counted = await eachGroup(prepared, options, (group, decoded) => {
     tally.add(group.newestNode, group.count);
     if (decoded) tally.note(decoded);
     table.count(group);
   });
-  const members = tally.reports(question, counted);
-  const past = await readPast(deps, { request, options, counted: question.run }, table);
+  const members = tally.reports(prepared, counted);
+  const past = await readPast(deps, { request, options, counted: prepared.run }, table);
   table.mergeShapes();
   const { onlyNew = false, limit } = request;
   const isUnknown = (group: ArchivedGroup) =>
@@ -48,7 +48,7 @@ export async function archiveDigest(
   const isNew = (group: ArchivedGroup) => past !== undefined && !past.isOld(group) && !isUnknown(group);
   const all = table.largestFirst().filter((group) => !onlyNew || isNew(group) || isUnknown(group));
   const shown = all.slice(0, limit);
-  const samples = await fetchSamples(question, shown);
+  const samples = await fetchSamples(prepared, shown);
   return {
     groups: shown.flatMap((group) => {
       const sample = samples.get(keyText(group.newestNode, group.newest));
@@ -67,17 +67,17 @@ export async function archiveDigest(
 
 /** Calls back for the groups of matching rows, which may be of one row. */
 function eachGroup(
-  question: Question,
+  prepared: PreparedQuery,
   options: ArchiveOptions,
   add: (group: ArchivedGroup, decoded?: DecodedRow) => void,
 ): Promise<Counted> {
-  return countWindows(question, options, async (isInside) => {
-    const { decided, undecided, run } = question;
+  return countWindows(prepared, options, async (isInside) => {
+    const { decided, undecided, run } = prepared;
     if (decided)
-      for await (const rows of run.rows<GroupRow>(groupSql(question, `${decided} AND ${isInside}`)))
+      for await (const rows of run.rows<GroupRow>(groupSql(prepared, `${decided} AND ${isInside}`)))
         for (const row of rows) add(toGroup(row));
     if (undecided)
-      for await (const rows of matchingRows(question, isInside, undecided))
+      for await (const rows of matchingRows(prepared, isInside, undecided))
         for (const row of rows) add(groupOfRow(row), row);
   });
 }
@@ -91,7 +91,7 @@ interface PastOptions {
 
 /** Reads what the counted range lacks of the rows before `newSinceMs`. */
 async function readPast(
-  deps: AskDeps,
+  deps: QueryDeps,
   { request, options, counted }: PastOptions,
   table: GroupTable<ArchivedGroup>,
 ): Promise<{ baseline: DigestBaseline; isOld(group: ArchivedGroup): boolean } | undefined> {
@@ -101,12 +101,12 @@ async function readPast(
   if (fromMs !== undefined && !isOver) {
     const { budgetMs } = options;
     const left = { ...options, ...(budgetMs !== undefined && { budgetMs: Math.max(1, budgetMs - counted.elapsedMs) }) };
-    const question = await prepareQuestion(deps, { ...query, toMs: Math.min(fromMs, newSinceMs) }, left);
-    await eachGroup(question, left, (group) => {
+    const prepared = await prepareQuery(deps, { ...query, toMs: Math.min(fromMs, newSinceMs) }, left);
+    await eachGroup(prepared, left, (group) => {
       firstMs = Math.min(firstMs, group.firstMs ?? Infinity);
       if (!table.see(group)) lost += group.count;
     });
-    isOver = question.run.isOver;
+    isOver = prepared.run.isOver;
   }
   for (const group of table.largestFirst()) firstMs = Math.min(firstMs, group.firstMs ?? Infinity);
   const detail = isOver ? 'the archive was not read to the end: time budget' : lost > 0 ? 'too many groups' : undefined;
@@ -120,7 +120,7 @@ async function readPast(
   };
 }
 
-function groupSql({ table }: Question, isCounted: string): string {
+function groupSql({ table }: PreparedQuery, isCounted: string): string {
   const columns = [
     'node',
     'substring(level, 1, 16) AS level_name',
@@ -169,10 +169,13 @@ function groupOfRow({ row, record }: DecodedRow): ArchivedGroup {
 }
 
 /** The newest record of each group. */
-async function fetchSamples(question: Question, groups: readonly ArchivedGroup[]): Promise<Map<string, DecodedRow>> {
+async function fetchSamples(
+  prepared: PreparedQuery,
+  groups: readonly ArchivedGroup[],
+): Promise<Map<string, DecodedRow>> {
   const samples = new Map<string, DecodedRow>();
   if (groups.length === 0) return samples;
-  const { run, table, scope } = question;
+  const { run, table, scope } = prepared;
   const keys = groups.map(({ newestNode, newest: [, time_ms, log, file_id, file_offset] }) => {
     return `(${[quote(newestNode), quote(log), quoteTime(time_ms), quote(file_id), `toUInt64(${quoteInteger(file_offset)})`].join(', ')})`;
   });

@@ -175,7 +175,7 @@ describe('a search of the archive', () => {
   });
 });
 
-describe('a question', () => {
+describe('a prepared', () => {
   it('whose budget ends says how far it came, and a search continues there', async () => {
     const hour = 3_600_000;
     await archive.ship(

@@ -1,6 +1,6 @@
 import { type ClusterHistogram, LEVELS, type MemberSelection } from '@porthole/contract';
 import type { HistogramBucket, HistogramQuery } from '@porthole/logs/types';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from '../prepare-query.ts';
 import { NodeTally } from '../reports.ts';
 import { bucketOf, chooseWidth, countWindows, matchingRows } from '../windows.ts';
 
@@ -16,21 +16,21 @@ interface CountRow {
 
 /** Counts of archived records per bucket of time, level and node. */
 export async function archiveHistogram(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: HistogramQuery & MemberSelection,
   options: ArchiveOptions = {},
 ): Promise<ClusterHistogram> {
-  const question = await prepareQuestion(deps, request, options);
-  const bucketMs = await chooseWidth(question, request);
+  const prepared = await prepareQuery(deps, request, options);
+  const bucketMs = await chooseWidth(prepared, request);
   const tally = new NodeTally();
   const buckets = new Map<number, { counts: Map<LevelName, number>; nodes: Map<string, number> }>();
   let untimed = 0;
-  const counted = await countWindows(question, options, async (isInside) => {
-    const { decided, undecided, run } = question;
-    const rows = decided ? await run.all<CountRow>(countSql(question, `${decided} AND ${isInside}`, bucketMs)) : [];
-    if (undecided) rows.push(...(await countRows(question, { where: undecided, isInside, bucketMs, tally })));
+  const counted = await countWindows(prepared, options, async (isInside) => {
+    const { decided, undecided, run } = prepared;
+    const rows = decided ? await run.all<CountRow>(countSql(prepared, `${decided} AND ${isInside}`, bucketMs)) : [];
+    if (undecided) rows.push(...(await countRows(prepared, { where: undecided, isInside, bucketMs, tally })));
     // Parts of a sum would look like all of it.
-    if (question.run.isOver) return;
+    if (prepared.run.isOver) return;
     for (const { node, level_name, has_time, bucket: index, n } of rows) {
       tally.add(node, n);
       if (!has_time) {
@@ -54,11 +54,11 @@ export async function archiveHistogram(
       })),
     untimed,
     counted,
-    members: tally.reports(question, counted),
+    members: tally.reports(prepared, counted),
   };
 }
 
-function countSql({ table }: Question, isCounted: string, bucketMs: number): string {
+function countSql({ table }: PreparedQuery, isCounted: string, bucketMs: number): string {
   return (
     `SELECT node, level_name, has_time, bucket, count() AS n FROM (` +
     `SELECT node, substring(level, 1, 16) AS level_name, has_time, if(has_time = 1, ${bucketOf(bucketMs)}, toInt64(0)) AS bucket ` +
@@ -74,9 +74,12 @@ interface CountOptions {
 }
 
 /** The same counts of rows that the engine decides about. */
-async function countRows(question: Question, { where, isInside, bucketMs, tally }: CountOptions): Promise<CountRow[]> {
+async function countRows(
+  prepared: PreparedQuery,
+  { where, isInside, bucketMs, tally }: CountOptions,
+): Promise<CountRow[]> {
   const counts = new Map<string, CountRow>();
-  for await (const rows of matchingRows(question, isInside, where)) {
+  for await (const rows of matchingRows(prepared, isInside, where)) {
     for (const decoded of rows) {
       const { node, level_name, has_time, time_ms } = decoded.row;
       tally.note(decoded);

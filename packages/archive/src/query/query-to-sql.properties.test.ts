@@ -3,10 +3,10 @@ import { createRecordFilter } from '@porthole/logs';
 import type { QueryNode } from '@porthole/logs/query';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startClickHouse, type TestClickHouse } from '../../testing/server.ts';
-import { decodeRow, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
-import { ArchiveFixture } from '../testing/archive-fixture.ts';
+import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { filterToSql } from './query-to-sql.ts';
+import { decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
+import { ArchiveFixture } from './testing/archive-fixture.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

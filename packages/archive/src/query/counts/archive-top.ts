@@ -10,11 +10,10 @@ import { boundedValue, shownValue, ValueCounts } from '@porthole/logs';
 import { type BuiltInField, canonicalField, type FieldRef, refValues, resolveField } from '@porthole/logs/query';
 import type { TopQuery, TopValue } from '@porthole/logs/types';
 import { quote, quoteInteger } from '../../clickhouse/quote.ts';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from '../prepare-query.ts';
+import { joined, plainLeaf } from '../query-to-sql.ts';
 import { NodeTally } from '../reports.ts';
 import { MESSAGE, TAGS } from '../row-columns.ts';
-import { joined } from '../sql/bounds.ts';
-import { plainLeaf } from '../sql/query-to-sql.ts';
 import { bucketOf, chooseWidth, countWindows, matchingRows } from '../windows.ts';
 
 /** Desired buckets if only a width is requested. */
@@ -25,25 +24,25 @@ const MAX_BUCKETS_OF_ALL = 100_000;
 
 /** Counts of archived records by value of a field: in SQL where it can read the field, by the engine elsewhere. */
 export async function archiveTop(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: TopQuery & MemberSelection,
   options: ArchiveOptions = {},
 ): Promise<ClusterTop> {
-  const question = await prepareQuestion(deps, request, options);
+  const prepared = await prepareQuery(deps, request, options);
   const { by, limit, values, buckets, bucketMs: width } = request;
   const shown = Math.max(1, Math.min(limit, values?.length ?? limit));
   const maxBuckets = Math.max(1, Math.floor(MAX_BUCKETS_OF_ALL / shown));
   const bucketMs =
     buckets === undefined && width === undefined
       ? undefined
-      : await chooseWidth(question, { ...request, buckets: buckets ?? DEFAULT_BUCKETS, maxBuckets });
+      : await chooseWidth(prepared, { ...request, buckets: buckets ?? DEFAULT_BUCKETS, maxBuckets });
   const tally = new NodeTally();
-  const { bySql, byEngine } = planTop(question, by);
+  const { bySql, byEngine } = planTop(prepared, by);
   const wanted = values && new Set(values.map(toShown));
-  const inSql = bySql && new SqlValues(question, bySql, wanted);
+  const inSql = bySql && new SqlValues(prepared, bySql, wanted);
   const inEngine =
-    byEngine === undefined ? undefined : new EngineValues(question, { ref: resolveField(by), wanted, bucketMs });
-  const counted = await countWindows(question, options, async (isInside) => {
+    byEngine === undefined ? undefined : new EngineValues(prepared, { ref: resolveField(by), wanted, bucketMs });
+  const counted = await countWindows(prepared, options, async (isInside) => {
     await inSql?.count(isInside);
     if (byEngine !== undefined) await inEngine?.count(isInside, { where: byEngine, tally });
   });
@@ -72,7 +71,7 @@ export async function archiveTop(
     values: merged.values.map((value) => ({ ...value, ...bucketsOf(value.value) })),
     ...(bucketMs !== undefined && { bucketMs }),
     counted,
-    members: tally.reports(question, counted),
+    members: tally.reports(prepared, counted),
   };
 }
 
@@ -112,7 +111,7 @@ const COLUMN_VALUES: Readonly<Record<BuiltInField, string>> = {
   message: `[${MESSAGE}]`,
 };
 
-function planTop({ where, decided, undecided }: Question, by: string): TopPlan {
+function planTop({ where, decided, undecided }: PreparedQuery, by: string): TopPlan {
   const ref = resolveField(by);
   if ('column' in ref)
     return {
@@ -150,20 +149,20 @@ function toShown(value: string): string {
 
 /** Counts by value that SQL makes. */
 class SqlValues {
-  readonly #question: Question;
+  readonly #query: PreparedQuery;
   readonly #plan: NonNullable<TopPlan['bySql']>;
   readonly #wanted: ReadonlySet<string> | undefined;
   readonly #nodes = new Map<string, { values: Map<string, number>; others: number; missing: number }>();
   #isCut = false;
 
-  constructor(question: Question, plan: NonNullable<TopPlan['bySql']>, wanted: ReadonlySet<string> | undefined) {
-    this.#question = question;
+  constructor(prepared: PreparedQuery, plan: NonNullable<TopPlan['bySql']>, wanted: ReadonlySet<string> | undefined) {
+    this.#query = prepared;
     this.#plan = plan;
     this.#wanted = wanted;
   }
 
   async count(isInside: string): Promise<void> {
-    const { run } = this.#question;
+    const { run } = this.#query;
     const rows = await run.all<GroupRow>(
       `SELECT node, substring(value, 1, ${SHOWN_BYTES}) AS shown, count() AS n FROM (` +
         `SELECT node, arrayJoin(if(empty(list), [''], arrayMap(one -> concat('=', one), list))) AS value FROM (` +
@@ -196,7 +195,7 @@ class SqlValues {
     const cells = new Map(values.map((value) => [value, value.endsWith('…') ? undefined : new Map<number, number>()]));
     const whole = values.filter((value) => cells.get(value));
     if (whole.length === 0) return cells;
-    const { run } = this.#question;
+    const { run } = this.#query;
     const rows = await run.all<{ value: string; bucket: number; n: number }>(
       `SELECT value, bucket, count() AS n FROM (SELECT arrayJoin(list) AS value, bucket FROM (` +
         `${this.#rows('has_time = 1', `, ${bucketOf(bucketMs)} AS bucket`)})) ` +
@@ -209,13 +208,13 @@ class SqlValues {
 
   #rows(isInside: string, more = ''): string {
     const { values, where } = this.#plan;
-    return `SELECT node, ${values} AS list${more} FROM ${this.#question.table} WHERE ${where} AND ${isInside}`;
+    return `SELECT node, ${values} AS list${more} FROM ${this.#query.table} WHERE ${where} AND ${isInside}`;
   }
 
   /** What is not among the groups that were read. */
   async #addRest(isInside: string, read: readonly GroupRow[]): Promise<void> {
     this.#isCut = true;
-    const rows = await this.#question.run.all<{ node: string; n: number; missing: number }>(
+    const rows = await this.#query.run.all<{ node: string; n: number; missing: number }>(
       `SELECT node, sum(length(list)) AS n, countIf(empty(list)) AS missing FROM (${this.#rows(isInside)}) GROUP BY node`,
     );
     const [listed, without] = [new Map<string, number>(), new Map<string, number>()];
@@ -253,21 +252,21 @@ interface EngineValuesOptions {
 
 /** Counts by value of rows that only the engine can read. */
 class EngineValues {
-  readonly #question: Question;
+  readonly #query: PreparedQuery;
   readonly #options: EngineValuesOptions;
   readonly #limits: { maxValues: number };
   readonly #nodes = new Map<string, { table: ValueCounts; others: number; missing: number }>();
 
-  constructor(question: Question, options: EngineValuesOptions) {
-    this.#question = question;
+  constructor(prepared: PreparedQuery, options: EngineValuesOptions) {
+    this.#query = prepared;
     this.#options = options;
-    const share = Math.floor(MAX_VALUES / Math.max(1, question.nodes.length));
+    const share = Math.floor(MAX_VALUES / Math.max(1, prepared.nodes.length));
     this.#limits = { maxValues: Math.min(MAX_VALUES_OF_NODE, Math.max(MIN_VALUES_OF_NODE, share)) };
   }
 
   async count(isInside: string, { where, tally }: { where: string; tally: NodeTally }): Promise<void> {
     const { ref, wanted, bucketMs } = this.#options;
-    for await (const rows of matchingRows(this.#question, isInside, where)) {
+    for await (const rows of matchingRows(this.#query, isInside, where)) {
       for (const decoded of rows) {
         const { node, has_time, time_ms } = decoded.row;
         const counts = this.#countsOf(node);

@@ -5,12 +5,11 @@ import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote, quoteTime } from '../clickhouse/quote.ts';
 import { ArchiveRun } from './archive-run.ts';
 import { type ArchivedNode, fetchNodes, shippedRange } from './archived-nodes.ts';
+import { type Bounds, filterToSql, isExact, joined, noneOf } from './query-to-sql.ts';
 import { createRowFilter, IS_RECORD, type MatchRegex, type RowFilter } from './row-columns.ts';
-import { type Bounds, isExact, joined, noneOf } from './sql/bounds.ts';
-import { filterToSql } from './sql/query-to-sql.ts';
 import type { Window } from './windows.ts';
 
-export interface AskDeps {
+export interface QueryDeps {
   /** Connects as a user who needs no right to write. */
   reader: ClickHouse;
   /** As SQL, with its database. */
@@ -31,7 +30,7 @@ export interface ArchiveOptions extends SearchOptions {
 type ArchiveRequest = LogSelection & RecordFilter & MemberSelection;
 
 /** A request as SQL, and what it leaves to the engine. */
-export interface Question {
+export interface PreparedQuery {
   run: ArchiveRun;
   /** The table, each record once: the one shipped last. */
   table: string;
@@ -49,7 +48,7 @@ export interface Question {
   logs: string;
   /** Decides what SQL has left open; `undefined`: nothing. */
   filter: RowFilter | undefined;
-  /** The nodes that are asked for, as far as the archive knows them, by id. */
+  /** The selected nodes, as far as the archive knows them, by id. */
   nodes: readonly ArchivedNode[];
   range: Window;
   /** The times of what these nodes say they have shipped; `undefined`: nothing is known. */
@@ -58,13 +57,13 @@ export interface Question {
 }
 
 /** Rejects with REGEX_INVALID, REGEX_TOO_COMPLEX or ARCHIVE_UNAVAILABLE. */
-export async function prepareQuestion(
-  deps: AskDeps,
+export async function prepareQuery(
+  deps: QueryDeps,
   request: ArchiveRequest,
   options: ArchiveOptions = {},
-): Promise<Question> {
+): Promise<PreparedQuery> {
   const { file: _file, family: _family, nodes: _nodes, role: _role, labels: _labels, ...filter } = request;
-  // Refuses an invalid regex before the archive is asked.
+  // Refuses an invalid regex before the archive is queried.
   const rowFilter = await createRowFilter(filter, deps.matchRegex);
   const bounds: Bounds = filterToSql(filter);
   const run = new ArchiveRun(deps.reader, options);
@@ -73,7 +72,7 @@ export async function prepareQuestion(
   const logs = visibleLogs(request, known, deps.isHidden);
   const scope = scopeToSql(request, { cluster: deps.cluster, ids, logs, ceilings: options.ceilings });
   const { fromMs = -Infinity, toMs = Infinity } = request;
-  const asked = known.filter(({ node }) => ids === undefined || ids.includes(node));
+  const selected = known.filter(({ node }) => ids === undefined || ids.includes(node));
   return {
     run,
     table: `${deps.records} FINAL`,
@@ -87,8 +86,8 @@ export async function prepareQuestion(
     decided: bounds.must === '0' ? undefined : joined('AND', [scope, IS_RECORD, bounds.must]),
     undecided: isExact(bounds) ? undefined : joined('AND', [scope, IS_RECORD, bounds.may, noneOf(bounds).may]),
     filter: isExact(bounds) ? undefined : rowFilter,
-    nodes: asked,
-    likely: shippedRange(asked),
+    nodes: selected,
+    likely: shippedRange(selected),
     range: { fromMs: Math.ceil(fromMs), toMs: Math.ceil(toMs) },
     nowMs: deps.nowMs(),
   };
@@ -121,14 +120,14 @@ function visibleLogs(
   return [...new Set(logs)].filter((log) => !isHidden(log));
 }
 
-/** Up to which own time rows are asked for; `null`, or not given: all. Rows without a time are left out where there is one. */
+/** Up to which own time rows are read; `null`, or not given: all. Rows without a time are left out where there is one. */
 export interface Ceilings {
   nodes?: Readonly<Record<string, number | null>>;
   /** Logs whose ceiling is not that of their node. */
   logs?: readonly { node: string; log: string; ceiling: number | null }[];
 }
 
-/** Whose rows a question is about, and until when. */
+/** Whose rows a query reads, and until when. */
 interface ScopeOptions {
   cluster: string;
   /** Exact ids; `undefined`: all. */
@@ -140,7 +139,7 @@ interface ScopeOptions {
 
 type ScopeRequest = LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
-/** A condition on rows by everything but their content and the window that is asked for. */
+/** A condition on rows by everything but their content and the window. */
 function scopeToSql({ file, family, fromMs, toMs }: ScopeRequest, options: ScopeOptions): string {
   const { cluster, ids, logs, ceilings } = options;
   const conditions = [`cluster = ${quote(cluster)}`];

@@ -1,11 +1,11 @@
 import { bucketWidth } from '@porthole/logs';
 import { quote, quoteTime } from '../clickhouse/quote.ts';
 import { FIRST_DAY_MS, LAST_DAY_MS } from '../schema/tables.ts';
-import type { ArchiveOptions, Question } from './question.ts';
+import type { ArchiveOptions, PreparedQuery } from './prepare-query.ts';
 import { type DecodedRow, decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
 
 /*
- * A question is asked for one part of its time range after the other, small ones first: what is nearest is returned at
+ * A query reads one part of its time range after the other, small ones first: what is nearest is returned at
  * once, a limit that is reached early leaves the rest unread, and a budget that ends knows how far it came.
  */
 
@@ -78,11 +78,11 @@ export type Counted = { fromMs: number; toMs: number } | null;
  * part if the budget ends in it.
  */
 export async function countWindows(
-  question: Question,
+  prepared: PreparedQuery,
   { budgetMs }: ArchiveOptions,
   count: (isInside: string) => Promise<void>,
 ): Promise<Counted> {
-  const { range, likely, run } = question;
+  const { range, likely, run } = prepared;
   const windows =
     budgetMs === undefined ? [range] : divideRange(range, { newestFirst: true, likely, firstMs: FIRST_WINDOW_MS });
   let complete: Window | undefined;
@@ -102,7 +102,7 @@ function countedRange(complete: Window | undefined, failed: Window): Counted {
 
 /** Matching rows as records, in any order: those of `where`, or all. The engine tests what SQL has not decided. */
 export async function* matchingRows(
-  { run, table, where: all, filter }: Question,
+  { run, table, where: all, filter }: PreparedQuery,
   isInside: string,
   where: string = all,
 ): AsyncGenerator<DecodedRow[]> {
@@ -123,11 +123,11 @@ interface WidthRequest {
 }
 
 /** The width of buckets as a node chooses it: the requested one, or a round one that suits the range. */
-export async function chooseWidth(question: Question, request: WidthRequest): Promise<number> {
+export async function chooseWidth(prepared: PreparedQuery, request: WidthRequest): Promise<number> {
   const { bucketMs, buckets, maxBuckets } = request;
   let { fromMs, toMs } = request;
   if (fromMs === undefined || toMs === undefined) {
-    const { run, anyTable, scope } = question;
+    const { run, anyTable, scope } = prepared;
     const [span] = await run.all<{ first_ms: number; last_ms: number; timed: number }>(
       `SELECT min(time_ms) AS first_ms, max(time_ms) AS last_ms, count() AS timed FROM ${anyTable} WHERE ${scope} AND has_time = 1`,
     );

@@ -3,7 +3,7 @@ import { FieldTable } from '@porthole/logs';
 import { recordFields } from '@porthole/logs/query';
 import type { FieldsQuery } from '@porthole/logs/types';
 import { quoteInteger } from '../../clickhouse/quote.ts';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from '../prepare-query.ts';
 import { NodeTally } from '../reports.ts';
 import { countWindows, matchingRows } from '../windows.ts';
 
@@ -18,17 +18,17 @@ const MAX_FIELDS = 1000;
 
 /** The fields of archived records; of many, those of an even sample. */
 export async function archiveFields(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: FieldsQuery & MemberSelection,
   options: ArchiveOptions = {},
 ): Promise<ClusterFields> {
-  const question = await prepareQuestion(deps, request, options);
-  const every = await sampleEvery(question);
+  const prepared = await prepareQuery(deps, request, options);
+  const every = await sampleEvery(prepared);
   const isChosen = every > 1 ? ` AND cityHash64(file_id, file_offset) % ${quoteInteger(every)} = 0` : '';
   const tally = new NodeTally();
   const tables = new Map<string, FieldTable>();
-  const counted = await countWindows(question, options, async (isInside) => {
-    for await (const rows of matchingRows(question, isInside + isChosen)) {
+  const counted = await countWindows(prepared, options, async (isInside) => {
+    for await (const rows of matchingRows(prepared, isInside + isChosen)) {
       for (const decoded of rows) {
         const { node } = decoded.row;
         const table = tables.get(node) ?? new FieldTable();
@@ -46,11 +46,11 @@ export async function archiveFields(
       const fields = table.summaries(MAX_FIELDS);
       return { id, fields: { fields, totalFields: table.totalFields(), records, isSample: every > 1 } };
     });
-  return { ...mergeFields(sources, request), counted, members: tally.reports(question, counted) };
+  return { ...mergeFields(sources, request), counted, members: tally.reports(prepared, counted) };
 }
 
 /** One of so many records is examined. Duplicates only make it a little more. */
-async function sampleEvery({ run, anyTable, scope }: Question): Promise<number> {
+async function sampleEvery({ run, anyTable, scope }: PreparedQuery): Promise<number> {
   const [sum] = await run.all<{ text_bytes: number }>(
     `SELECT sum(bytes) AS text_bytes FROM ${anyTable} WHERE ${scope}`,
   );

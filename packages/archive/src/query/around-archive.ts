@@ -1,12 +1,11 @@
 import { type AroundRequest, type ClusterItem, PortholeError } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
-import { quote, quoteInteger } from '../../clickhouse/quote.ts';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
-import { archiveMembership, NodeTally } from '../reports.ts';
-import { type DecodedRow, decodeRow, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
-import { type Window, windowToSql } from '../windows.ts';
-import { orderToSql } from './archive-cursor.ts';
-import { toClusterRecord } from './search-archive.ts';
+import { quote, quoteInteger } from '../clickhouse/quote.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from './prepare-query.ts';
+import { archiveMembership, NodeTally } from './reports.ts';
+import { type DecodedRow, decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
+import { orderToSql, toClusterRecord } from './search-archive.ts';
+import { type Window, windowToSql } from './windows.ts';
 
 /** A few rows of each node, found by their time: an archive that takes longer does not respond. The route has no budget. */
 const AROUND_MS = 10_000;
@@ -16,7 +15,7 @@ const AROUND_MS = 10_000;
  * before it and the rest after it. An empty batch comes first, the `end` last; it has no cursor.
  */
 export async function* searchAroundArchive(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: AroundRequest,
   given: ArchiveOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
@@ -25,7 +24,7 @@ export async function* searchAroundArchive(
   const selection = { ...(nodes && { nodes }), ...(role !== undefined && { role }) };
   const atMs = 'timeMs' in at ? Math.ceil(at.timeMs) : await fetchRecordTime(deps, at, options);
   const range = { fromMs: atMs - beforeMs, toMs: atMs + afterMs + 1 };
-  const question = await prepareQuestion(deps, { ...selection, ...range }, options);
+  const prepared = await prepareQuery(deps, { ...selection, ...range }, options);
   yield [];
   const half = Math.floor(limit / 2);
   const sides = [
@@ -36,7 +35,7 @@ export async function* searchAroundArchive(
   let isLimited = false;
   let records = 0;
   for (const side of sides) {
-    const rows = await nearest(question, side);
+    const rows = await nearest(prepared, side);
     const perNode = new Map<string, number>();
     for (const decoded of rows) {
       const { node } = decoded.row;
@@ -52,15 +51,15 @@ export async function* searchAroundArchive(
   yield [
     {
       type: 'end',
-      reason: question.run.isOver ? 'time budget' : isLimited ? 'limit' : 'exhausted',
+      reason: prepared.run.isOver ? 'time budget' : isLimited ? 'limit' : 'exhausted',
       records,
       scannedBytes: 0,
       skippedBytes: 0,
       coveredFromMs: null,
       coveredToMs: null,
-      elapsedMs: question.run.elapsedMs,
-      members: tally.reports(question, null),
-      membership: archiveMembership(question),
+      elapsedMs: prepared.run.elapsedMs,
+      members: tally.reports(prepared, null),
+      membership: archiveMembership(prepared),
       problems: tally.problems(),
       cursor: null,
     },
@@ -74,7 +73,7 @@ interface Side {
   count: number;
 }
 
-async function nearest({ run, table, where }: Question, { window, order, count }: Side): Promise<DecodedRow[]> {
+async function nearest({ run, table, where }: PreparedQuery, { window, order, count }: Side): Promise<DecodedRow[]> {
   if (count === 0) return [];
   const rows = await run.all<RecordRow>(
     `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE ${where} AND ${windowToSql(window)} ` +
@@ -85,18 +84,18 @@ async function nearest({ run, table, where }: Question, { window, order, count }
 
 /** The own time of an archived record; of one without a time, that of the record before it. */
 async function fetchRecordTime(
-  deps: AskDeps,
+  deps: QueryDeps,
   { node, cursor }: { node: string; cursor: string },
   options: ArchiveOptions,
 ): Promise<number> {
   const mark = decodeCursor(cursor).at(-1);
   const { ceilings: _ceilings, ids: _ids, ...call } = options;
-  const question = await prepareQuestion(deps, { nodes: [node], ...(mark && { file: mark.file }) }, call);
-  const [row] = await question.run.all<{ time_ms: number }>(
-    `SELECT time_ms FROM ${question.table} WHERE ${question.where} AND file_offset = ${quoteInteger(mark?.offset ?? 0)} ` +
+  const prepared = await prepareQuery(deps, { nodes: [node], ...(mark && { file: mark.file }) }, call);
+  const [row] = await prepared.run.all<{ time_ms: number }>(
+    `SELECT time_ms FROM ${prepared.table} WHERE ${prepared.where} AND file_offset = ${quoteInteger(mark?.offset ?? 0)} ` +
       `AND startsWith(mark, ${quote(mark?.headHash ?? '')}) AND time_ms != 0 ORDER BY time_ms DESC LIMIT 1`,
   );
-  if (question.run.isOver) throw question.run.silent();
+  if (prepared.run.isOver) throw prepared.run.silent();
   if (!row) throw new PortholeError('CURSOR_GONE', `the archive has no such record of "${node}", or none with a time`);
   return row.time_ms;
 }

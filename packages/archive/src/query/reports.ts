@@ -1,6 +1,6 @@
 import type { MemberFileProblem, MemberReport, MembershipState } from '@porthole/contract';
 import { type ArchivedNode, shippedTo } from './archived-nodes.ts';
-import type { Question } from './question.ts';
+import type { PreparedQuery } from './prepare-query.ts';
 import type { DecodedRow } from './row-columns.ts';
 
 /** Problems of more nodes and logs are not reported one by one. */
@@ -31,8 +31,8 @@ export class NodeTally {
     }));
   }
 
-  /** One per node that was asked for, by id. */
-  reports({ nodes, run }: Question, covered: { fromMs: number; toMs: number } | null): MemberReport[] {
+  /** One per selected node, by id. */
+  reports({ nodes, run }: PreparedQuery, covered: { fromMs: number; toMs: number } | null): MemberReport[] {
     const known = new Map(nodes.map((node) => [node.node, node]));
     const damaged = new Map([...this.#problems.values()].map((problem) => [problem.node, problem]));
     return [...new Set([...known.keys(), ...this.#counts.keys()])].sort().map((id): MemberReport => {
@@ -58,6 +58,6 @@ function asOf(node: ArchivedNode | undefined): number | null {
 }
 
 /** The archive has no members: who has shipped is what it knows. */
-export function archiveMembership({ nowMs }: Question): MembershipState {
+export function archiveMembership({ nowMs }: PreparedQuery): MembershipState {
   return { kind: 'static', state: 'ok', detail: null, asOfMs: nowMs };
 }

@@ -2,7 +2,7 @@ import { PortholeError, type SearchOptions } from '@porthole/contract';
 import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 
-/** A question that is not limited by its reader: the server must not work on it for ever. */
+/** A query that its reader does not limit: the server must not work on it for ever. */
 const MAX_BUDGET_MS = 10 * 60_000;
 
 /** Results are read as they come; more than this is no answer to anything. */
@@ -18,7 +18,7 @@ const LARGE_STATEMENTS = {
   max_expanded_ast_elements: 2_000_000,
 };
 
-/** The statements of one question: its budget, its signal, and what its errors mean. */
+/** The statements of one query: its budget, its signal, and what its errors mean. */
 export class ArchiveRun {
   /** Whether the budget has ended it. */
   isOver = false;

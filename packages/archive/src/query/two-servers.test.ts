@@ -33,7 +33,7 @@ function record(message: string, index: number): FoundRecord {
   };
 }
 
-it('questions span all servers, and find a record once that was sent to them twice', async () => {
+it('queries span all servers, and find a record once that was sent to them twice', async () => {
   for (const [index, node] of NODES.entries()) {
     const records = [0, 1, 2].map((place) => record(`${node}${place}`, place));
     // A retry may reach another server: the rows of a log meet on one.

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArchiveRow } from '../testing/archive-row.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import type { ArchiveState } from './archive-state.ts';
-import type { ArchiveOptions } from './question.ts';
-import { encodeArchiveCursor } from './search/archive-cursor.ts';
+import type { ArchiveOptions } from './prepare-query.ts';
+import { encodeArchiveCursor } from './search-archive.ts';
 import { ArchiveFixture, collect } from './testing/archive-fixture.ts';
 
 const START_MS = Date.UTC(2026, 10, 10, 8);
@@ -39,7 +39,7 @@ function row(more: Partial<ArchiveRow>): Partial<ArchiveRow> {
   return { ...place, day: '2026-11-10', time_ms: START_MS, has_time: 1, level: 'INFO', tags: [], ...more };
 }
 
-/** Every question that reads rows. */
+/** Every query that reads rows. */
 async function askAll(state: ArchiveState, request: object, options: ArchiveOptions = {}) {
   const search = await collect(state.searchLogs({ ...ALL, ...request }, options));
   const histogram = await state.logHistogram({ buckets: 1, bucketMs: 3_600_000, ...request }, options);

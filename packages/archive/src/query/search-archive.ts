@@ -5,11 +5,12 @@ import {
   type MemberSelection,
   PortholeError,
 } from '@porthole/contract';
+import { invalidCursor, packCursor, readInteger, readList, readText, readTime, unpackCursor } from '@porthole/logs';
 import { fieldJson } from '@porthole/logs/query';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
-import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
-import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
-import { archiveMembership, NodeTally } from '../reports.ts';
+import { quote, quoteInteger, quoteTime } from '../clickhouse/quote.ts';
+import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from './prepare-query.ts';
+import { archiveMembership, NodeTally } from './reports.ts';
 import {
   type DecodedRow,
   decodeRow,
@@ -17,66 +18,58 @@ import {
   hasTextNames,
   RECORD_COLUMNS,
   type RecordRow,
-} from '../row-columns.ts';
-import { divideRange, type Window, windowToSql } from '../windows.ts';
-import {
-  decodeArchiveCursor,
-  encodeArchiveCursor,
-  type Order,
-  orderToSql,
-  positionToSql,
-  type SearchPosition,
-} from './archive-cursor.ts';
+} from './row-columns.ts';
+import { divideRange, type Window, windowToSql } from './windows.ts';
 
 type ArchiveSearch = SearchQuery & MemberSelection;
 
 /** Searches the archive by time, an empty batch first and the `end` last. */
 export async function* searchArchive(
-  deps: AskDeps,
+  deps: QueryDeps,
   request: ArchiveSearch,
   options: ArchiveOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const { order, limit } = request;
   const start = readStart(request);
-  const question = await prepareQuestion(deps, request, options);
+  const prepared = await prepareQuery(deps, request, options);
   yield [];
   const tally = new NodeTally();
   const newestFirst = order === 'newest';
-  const range = startRange(question.range, start, newestFirst);
+  const range = startRange(prepared.range, start, newestFirst);
   let emitted = 0;
   let progress: WindowProgress = { position: start, isDone: false };
   let current: Window | undefined;
-  for (const window of divideRange(range, { newestFirst, likely: question.likely })) {
-    if (emitted >= limit || question.run.isOver) break;
+  for (const window of divideRange(range, { newestFirst, likely: prepared.likely })) {
+    if (emitted >= limit || prepared.run.isOver) break;
     current = window;
     progress = { position: undefined, isDone: false };
     const search = { window, order, after: start && 'key' in start ? start : undefined, wanted: () => limit - emitted };
-    for await (const rows of searchRows(question, search, progress)) {
+    for await (const rows of searchRows(prepared, search, progress)) {
       emitted += rows.length;
       for (const row of rows) {
         tally.add(row.row.node);
         tally.note(row);
       }
       const records = rows.map((row) => toClusterRecord(row, request));
-      yield request.before + request.after > 0 ? await addContext(question, request, { rows, records }) : records;
+      yield request.before + request.after > 0 ? await addContext(prepared, request, { rows, records }) : records;
     }
   }
   const isEmpty = range.fromMs >= range.toMs;
   const isLast = current !== undefined && !hasMore(current, range, newestFirst);
-  const isWhole = isEmpty || (isLast && progress.isDone && !question.run.isOver);
+  const isWhole = isEmpty || (isLast && progress.isDone && !prepared.run.isOver);
   const reached = isWhole ? undefined : reachedPosition(progress, current ?? range, newestFirst);
-  const covered = coveredRange(question, { range, reached, newestFirst, start });
+  const covered = coveredRange(prepared, { range, reached, newestFirst, start });
   const end: ClusterEnd = {
     type: 'end',
-    reason: isWhole ? 'exhausted' : question.run.isOver ? 'time budget' : 'limit',
+    reason: isWhole ? 'exhausted' : prepared.run.isOver ? 'time budget' : 'limit',
     records: emitted,
     scannedBytes: 0,
     skippedBytes: 0,
     coveredFromMs: covered?.fromMs ?? null,
     coveredToMs: covered?.toMs ?? null,
-    elapsedMs: question.run.elapsedMs,
-    members: tally.reports(question, covered),
-    membership: archiveMembership(question),
+    elapsedMs: prepared.run.elapsedMs,
+    members: tally.reports(prepared, covered),
+    membership: archiveMembership(prepared),
     problems: tally.problems(),
     cursor: reached === undefined ? null : encodeArchiveCursor(order, reached),
   };
@@ -121,7 +114,7 @@ interface CoverageFacts {
 
 /** The own times, both ends included, of which every matching record is in this response. */
 function coveredRange(
-  { likely }: Question,
+  { likely }: PreparedQuery,
   { range, reached, start, newestFirst }: CoverageFacts,
 ): { fromMs: number; toMs: number } | null {
   if (!likely) return null;
@@ -182,11 +175,11 @@ interface WindowProgress {
 
 /** Matching rows of a window in order, in batches; `progress` is kept up to date with each. */
 async function* searchRows(
-  question: Question,
+  prepared: PreparedQuery,
   { window, order, after, wanted }: WindowSearch,
   progress: WindowProgress,
 ): AsyncGenerator<DecodedRow[], void, undefined> {
-  const { run, table, where, filter } = question;
+  const { run, table, where, filter } = prepared;
   progress.position = after;
   let isStrict = false;
   let candidates = filter ? Math.max(MIN_CANDIDATES, wanted()) : wanted();
@@ -223,7 +216,7 @@ async function* searchRows(
   }
 }
 
-/** Neighbours are near in time; those that are not cost a look at more of the log. */
+/** Neighbours are near in time; those that are not take reading more of the log. */
 const SPANS_MS = [3_600_000, 24 * 3_600_000, Infinity];
 
 interface Found {
@@ -233,20 +226,20 @@ interface Found {
 
 /** Adds the records before and after each, whatever they contain. Not after the budget has ended. */
 async function addContext(
-  question: Question,
+  prepared: PreparedQuery,
   query: Pick<SearchQuery, 'before' | 'after' | 'raw' | 'fields'>,
   { rows, records }: Found,
 ): Promise<ClusterRecord[]> {
   const found: ClusterRecord[] = [];
   for (const [index, record] of records.entries()) {
     const row = rows[index]?.row;
-    if (!row || question.run.isOver) {
+    if (!row || prepared.run.isOver) {
       found.push(record);
       continue;
     }
     const [before, after] = [
-      await neighbours(question, row, { ...query, count: query.before, isBefore: true }),
-      await neighbours(question, row, { ...query, count: query.after, isBefore: false }),
+      await neighbours(prepared, row, { ...query, count: query.before, isBefore: true }),
+      await neighbours(prepared, row, { ...query, count: query.after, isBefore: false }),
     ];
     found.push({
       ...record,
@@ -263,7 +256,7 @@ interface Side extends Pick<SearchQuery, 'raw' | 'fields'> {
 }
 
 /** Nearest first: in the same file by position, then in other files of the log by time. */
-async function neighbours(question: Question, row: RecordRow, side: Side): Promise<FoundRecord[]> {
+async function neighbours(prepared: PreparedQuery, row: RecordRow, side: Side): Promise<FoundRecord[]> {
   const { count, isBefore } = side;
   if (count === 0) return [];
   const [sign, direction] = isBefore ? ['<', 'DESC'] : ['>', 'ASC'];
@@ -276,14 +269,62 @@ async function neighbours(question: Question, row: RecordRow, side: Side): Promi
       spanMs === Infinity
         ? '1'
         : `time_ms BETWEEN ${quoteTime(row.time_ms - spanMs)} AND ${quoteTime(row.time_ms + spanMs)}`;
-    const rows = await question.run.all<RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM ${question.table} WHERE ${question.logs} AND node = ${quote(row.node)} ` +
+    const rows = await prepared.run.all<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM ${prepared.table} WHERE ${prepared.logs} AND node = ${quote(row.node)} ` +
         `AND log = ${quote(row.log)} AND ${near} AND ${isNext} ` +
         `ORDER BY file_id = ${file} DESC, if(file_id = ${file}, 0, time_ms) ${direction}, file_id, file_offset ${direction} ` +
         `LIMIT ${quoteInteger(count)}`,
     );
-    if (rows.length >= count || spanMs === Infinity || question.run.isOver)
+    if (rows.length >= count || spanMs === Infinity || prepared.run.isOver)
       return rows.map((each) => shownRecord(decodeRow(each).record, side));
   }
   return [];
+}
+
+export type Order = SearchQuery['order'];
+
+/** What identifies a record, in the order of a search. */
+type RowKey = Pick<RecordRow, 'time_ms' | 'node' | 'log' | 'file_id' | 'file_offset'>;
+
+/** Where a search continues: behind a record, or behind everything newer (older) than a time. */
+export type SearchPosition = { key: RowKey } | { timeMs: number };
+
+/** Independent of the node that made it. */
+export function encodeArchiveCursor(order: Order, position: SearchPosition): string {
+  if (!('key' in position)) return packCursor({ kind: 'archive', order }, [position.timeMs]);
+  const { time_ms, node, log, file_id, file_offset } = position.key;
+  return packCursor({ kind: 'archive', order }, [time_ms, node, log, file_id, file_offset]);
+}
+
+/** Names of nodes, logs and files are shorter. */
+const MAX_NAME = 1024;
+
+/** Throws CURSOR_INVALID for anything `encodeArchiveCursor` did not make for this order. */
+export function decodeArchiveCursor(text: string, order: Order): SearchPosition {
+  const [time, ...key] = unpackCursor({ kind: 'archive', order }, text);
+  const time_ms = readTime(time);
+  if (!Number.isInteger(time_ms)) throw invalidCursor();
+  if (key.length === 0) return { timeMs: time_ms };
+  const [node, log, fileId, offset] = readList(key, 4);
+  const names = { node: readText(node, MAX_NAME), log: readText(log, MAX_NAME), file_id: readText(fileId, MAX_NAME) };
+  return { key: { time_ms, ...names, file_offset: readInteger(offset) } };
+}
+
+/** By time; of records with the same time by node and log, as the merge of nodes has them. */
+export function orderToSql(order: Order): string {
+  const direction = order === 'newest' ? 'DESC' : 'ASC';
+  return `time_ms ${direction}, node, log, file_id, file_offset ${direction}`;
+}
+
+/** Rows behind a position. */
+function positionToSql(position: SearchPosition, order: Order): string {
+  const sign = order === 'newest' ? '<' : '>';
+  if ('timeMs' in position) return `time_ms ${order === 'newest' ? '<' : '>='} ${quoteTime(position.timeMs)}`;
+  const { time_ms, node, log, file_id, file_offset } = position.key;
+  const time = quoteTime(time_ms);
+  const names = `(${[node, log, file_id].map(quote).join(', ')})`;
+  return (
+    `(time_ms ${sign} ${time} OR (time_ms = ${time} AND ((node, log, file_id) > ${names} OR ` +
+    `((node, log, file_id) = ${names} AND file_offset ${sign} ${quoteInteger(file_offset)}))))`
+  );
 }

@@ -14,14 +14,14 @@ import { quoteName } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
 import { ArchiveRun } from './archive-run.ts';
 import { type ArchivedNode, fetchNodes, requireProgress } from './archived-nodes.ts';
+import { searchAroundArchive } from './around-archive.ts';
 import { archiveDigest } from './counts/archive-digest.ts';
 import { archiveFields } from './counts/archive-fields.ts';
 import { archiveHistogram } from './counts/archive-histogram.ts';
 import { archiveTop } from './counts/archive-top.ts';
-import type { ArchiveOptions, AskDeps } from './question.ts';
+import type { ArchiveOptions, QueryDeps } from './prepare-query.ts';
 import type { MatchRegex } from './row-columns.ts';
-import { searchAroundArchive } from './search/around.ts';
-import { searchArchive } from './search/search-archive.ts';
+import { searchArchive } from './search-archive.ts';
 
 export interface ArchiveStateOptions {
   /** Reads as a user who needs no right to write. Not closed. */
@@ -40,7 +40,7 @@ export interface ArchiveStateOptions {
  * logged the records, uncorrected. Rejects with ARCHIVE_UNAVAILABLE for everything that is the archive's fault.
  */
 export class ArchiveState {
-  readonly #deps: AskDeps;
+  readonly #deps: QueryDeps;
 
   constructor({ reader, cluster, isHidden, matchRegex, nowMs = Date.now }: ArchiveStateOptions) {
     const table = (name: string) => `${quoteName(reader.database)}.${quoteName(name)}`;
