@@ -79,7 +79,8 @@ export function compareCounts(nodes: Readonly<Record<string, number>>, before: n
     most,
     others,
     ratioBefore: round(ratioBefore),
-    ratioOthers: round(ratioOthers),
+    // A node with the most has at least its share; less by chance is none.
+    ratioOthers: Math.max(0, round(ratioOthers)),
   };
 }
 
