@@ -47,7 +47,7 @@ const PICTURES = [
     path: '/config',
     theme: 'light',
     ready: async (page) => {
-      await page.getByText('broker.slow-sql').first().waitFor();
+      await page.getByText('storage.wal.volume').first().waitFor();
       await page.waitForLoadState('networkidle');
     },
   },

@@ -105,6 +105,7 @@ function stepDetails({ detail, shares, uncertaintyMs, record }: IncidentStep): s
 }
 
 function sharedText({ field, value, count, of }: SharedValue): string {
+  if (of === 1) return `${field}=${value}, as elsewhere`;
   return `${field}=${value} in ${count === of ? 'all' : count} of the first ${of}, as elsewhere`;
 }
 

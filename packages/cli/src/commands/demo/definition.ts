@@ -19,7 +19,7 @@ function checkNodeCount(text: string): string | undefined {
 
 export const DEMO_COMMAND: CommandDefinition = {
   name: 'demo',
-  about: 'run a demo cluster: nodes with sample configurations and live logs',
+  about: 'run a demo cluster: nodes with sample configurations, live logs and an incident to explain',
   flags: [
     {
       long: 'nodes',
@@ -61,7 +61,7 @@ export const DEMO_COMMAND: CommandDefinition = {
   ],
   examples: [
     ['porthole demo', 'then open the address it prints'],
-    ['porthole nodes', 'in another terminal: the nodes'],
+    ['porthole incident', 'in another terminal: what happened'],
     ['porthole logs --all -f -l warn', 'warnings and errors of all of them'],
     ['porthole demo --nodes 1', 'a single node'],
     ['porthole demo --archive', 'with a past that the disks no longer have; needs clickhouse-server'],

@@ -7,11 +7,11 @@ import { createRandom, DEMO_LOGS } from './demo-logs.ts';
 import { LiveLog, writeHistory } from './write-records.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
-const AT = { local: '2026-11-15 12:00:00.000', utc: '2026-11-15T12:00:00.000Z' };
+const AT = { timeMs: NOW, local: '2026-11-15 12:00:00.000', utc: '2026-11-15T12:00:00.000Z' };
 
 function writeRecords(seed: number, count: number): string[] {
   return DEMO_LOGS.map(({ create }) => {
-    const next = create(createRandom(seed), { trouble: 0.004 });
+    const next = create(createRandom(seed), { trouble: 0.004, id: 'a' });
     return Array.from({ length: count }, () => next(AT)).join('');
   });
 }
@@ -39,7 +39,7 @@ describe('made-up records', () => {
 describe('the past of the demo', () => {
   it('is read by the engine as what it is: formats, times, levels, families of rotated and compressed files', async () => {
     const dir = tempDir();
-    writeHistory(dir, { seed: 1, nowMs: NOW, trouble: 0.004 });
+    writeHistory(dir, { seed: 1, nowMs: NOW, trouble: 0.004, id: 'a' });
     const logs = new LogDir(dir, { threads: SHARED_THREADS });
     onTestFinished(() => logs.close());
     const files = await logs.details();
@@ -66,7 +66,7 @@ describe('the past of the demo', () => {
 
   it('is the same for the same seed and time', () => {
     const [a, b] = [tempDir(), tempDir()];
-    for (const dir of [a, b]) writeHistory(dir, { seed: 5, nowMs: NOW, trouble: 0.004 });
+    for (const dir of [a, b]) writeHistory(dir, { seed: 5, nowMs: NOW, trouble: 0.004, id: 'a' });
     expect(readdirSync(a)).toEqual(readdirSync(b));
     expect(readFileSync(join(a, 'lind-broker.log'), 'utf8')).toBe(readFileSync(join(b, 'lind-broker.log'), 'utf8'));
   });

@@ -1,3 +1,8 @@
+import { type DemoIncident, incidentRecord } from './demo-incident.ts';
+
+/** Too small for a write-ahead log. */
+export const BROKEN_VOLUME = 'scratch';
+
 export interface DemoLog {
   stem: string;
   /** Fraction of all records. */
@@ -16,8 +21,9 @@ export const DEMO_LOGS: readonly DemoLog[] = [
 ];
 
 /** LinDB's access log: time⇥ip duration "METHOD uri PROTO" status bytes. */
-function createAccessRecords(random: SeededRandom): RecordSource {
-  return ({ local }) => {
+function createAccessRecords(random: SeededRandom, mood: Mood): RecordSource {
+  return ({ local, timeMs }) => {
+    if (isDown(mood, timeMs)) return '';
     const database = random.pick(DATABASES);
     const request = random.pick([
       `PUT /api/v1/write?db=${database}`,
@@ -36,8 +42,9 @@ function createAccessRecords(random: SeededRandom): RecordSource {
 }
 
 /** One JSON object per line, as zap writes them. */
-function createTaskRecords(random: SeededRandom): RecordSource {
-  return ({ utc }) => {
+function createTaskRecords(random: SeededRandom, mood: Mood): RecordSource {
+  return ({ utc, timeMs }) => {
+    if (isDown(mood, timeMs)) return '';
     const task = random.pick(['compaction', 'retention', 'rollup', 'backup']);
     const isFailing = random.isLikely(0.02);
     const level = isFailing ? 'error' : random.isLikely(0.06) ? 'warn' : 'info';
@@ -62,8 +69,12 @@ function createSlowSqlRecords(random: SeededRandom): RecordSource {
     `select ${random.pick(['sum', 'max', 'avg'])}(value) from '${random.pick(METRICS)}' where time>now()-${random.between(1, 30)}d group by node\n`;
 }
 
+function isDown({ id, incident }: Mood, timeMs: number): boolean {
+  return incident !== undefined && incidentRecord(incident, { id, timeMs })?.kind === 'down';
+}
+
 interface BrokerRecord {
-  level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+  level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
   source: string;
   tags: string;
   message: string;
@@ -73,18 +84,27 @@ interface BrokerRecord {
 type RecordTemplate = (random: SeededRandom) => BrokerRecord;
 
 /** The log of the broker: mostly calm, with bursts of errors of one kind. */
-function createBrokerRecords(random: SeededRandom, { trouble: likely }: Mood): RecordSource {
+function createBrokerRecords(random: SeededRandom, { trouble: likely, id, incident }: Mood): RecordSource {
   let trouble: RecordTemplate | undefined;
   let remaining = 0;
-  return ({ local }) => {
+  let hasFallen = false;
+  const render = (local: string, { level, source, tags, message, context }: BrokerRecord) =>
+    `${local}\t${level}\t${source}\t${tags}: ${message}${context ? `\t${JSON.stringify(context)}` : ''}\n`;
+  return ({ local, timeMs }) => {
+    const part = incident && incidentRecord(incident, { id, timeMs });
+    if (part?.kind === 'down') {
+      const fatal = hasFallen ? '' : render(local, LAST_WORDS);
+      hasFallen = true;
+      return fatal;
+    }
+    if (part && random.isLikely(part.likely)) return render(local, INCIDENT[part.kind](random, incident?.origin ?? ''));
     if (remaining === 0 && random.isLikely(likely)) {
       trouble = random.pick(TROUBLES);
       remaining = random.between(4, 14);
     }
     const inTrouble = remaining > 0 && random.isLikely(0.7);
     if (inTrouble) remaining--;
-    const { level, source, tags, message, context } = ((inTrouble && trouble) || calm(random))(random);
-    return `${local}\t${level}\t${source}\t${tags}: ${message}${context ? `\t${JSON.stringify(context)}` : ''}\n`;
+    return render(local, ((inTrouble && trouble) || calm(random))(random));
   };
 }
 
@@ -185,6 +205,34 @@ const TROUBLES: readonly [RecordTemplate, ...RecordTemplate[]] = [
   }),
 ];
 
+/** What the shard with the changed setting, and those that need it, log. */
+const INCIDENT: Readonly<
+  Record<'append-failed' | 'replica-failed', (random: SeededRandom, origin: string) => BrokerRecord>
+> = {
+  'append-failed': (random) => ({
+    level: 'ERROR',
+    source: 'wal/segment.go:211',
+    tags: '[Broker] [WAL]',
+    message: `append to volume ${BROKEN_VOLUME} failed`,
+    context: { err: 'no space left on device', shard: 7, rows: random.between(20, 5000) },
+  }),
+  'replica-failed': (random, origin) => ({
+    level: 'ERROR',
+    source: 'replica/follower.go:96',
+    tags: '[Broker] [Replica]',
+    message: `replica of ${origin} is behind`,
+    context: { shard: 7, behind: random.between(100, 90_000) },
+  }),
+};
+
+const LAST_WORDS: BrokerRecord = {
+  level: 'FATAL',
+  source: 'wal/segment.go:240',
+  tags: '[Broker] [WAL]',
+  message: 'the write-ahead log cannot be written any more, giving up',
+  context: { volume: BROKEN_VOLUME, shard: 7 },
+};
+
 function formatStack(reason: string, random: SeededRandom): string {
   const frames = [
     ['query.(*Worker).reduce', 'query/worker.go:191'],
@@ -199,6 +247,7 @@ function formatStack(reason: string, random: SeededRandom): string {
 
 /** The timestamp of a record in the formats logs use. */
 export interface RecordTime {
+  timeMs: number;
   /** `2026-11-15 07:20:33.123` on the wall clock of this machine. */
   local: string;
   /** RFC 3339 in UTC. */
@@ -210,8 +259,11 @@ export type RecordSource = (time: RecordTime) => string;
 
 /** How a demo node differs from the others. */
 export interface Mood {
+  id: string;
   /** Probability per record that a burst of errors begins. */
   trouble: number;
+  /** What happened to the cluster; absent: nothing. */
+  incident?: DemoIncident | undefined;
 }
 
 type CreateRecordSource = (random: SeededRandom, mood: Mood) => RecordSource;

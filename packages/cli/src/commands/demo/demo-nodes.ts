@@ -1,12 +1,14 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import type { Mood } from './demo-logs.ts';
+import { demoIncident } from './demo-incident.ts';
+import { BROKEN_VOLUME, type Mood } from './demo-logs.ts';
 
 /** One demo node. */
 export interface DemoNode extends Mood {
-  id: string;
   seed: number;
   config: DemoConfig;
 }
+
+export const VOLUME = 'data';
 
 /** Fixed: every demo is the same. */
 const SEED = 7300;
@@ -19,16 +21,19 @@ const ALONE = 0.004;
 
 /** One of several nodes is unhealthy; the others have this share of errors. */
 const CALM = 0.001;
-const SICK = 0.02;
+const SICK = 0.004;
 
-/** The demo nodes: the second has errors and a drifted setting, the third an equivalent value written differently. */
-export function demoNodes(count: number): DemoNode[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: `demo-broker-${index + 1}`,
+/** The demo nodes: the second has errors and a setting that was changed, the third an equivalent value written differently. */
+export function demoNodes(count: number, nowMs: number): DemoNode[] {
+  const ids = Array.from({ length: count }, (_, index) => ({ id: `demo-broker-${index + 1}` }));
+  const incident = demoIncident(ids, nowMs);
+  return ids.map(({ id }, index) => ({
+    id,
+    incident,
     seed: SEED + index * SEED_STEP,
     trouble: count === 1 ? ALONE : index === 1 ? SICK : CALM,
     config: {
-      slowSql: index === 1 ? '10s' : '30s',
+      volume: index === 1 && count > 1 ? BROKEN_VOLUME : VOLUME,
       idleTimeout: index === 2 ? '5000ms' : '5s',
       httpPort: 9000 + index * 10,
     },
@@ -37,13 +42,13 @@ export function demoNodes(count: number): DemoNode[] {
 
 /** What differs between the demo nodes. */
 interface DemoConfig {
-  slowSql: string;
+  volume: string;
   idleTimeout: string;
   httpPort: number;
 }
 
 /** The configuration of a demo node. Its fake secrets show how masking works. */
-export function demoConfig({ slowSql, idleTimeout, httpPort }: DemoConfig): string {
+export function demoConfig({ volume, idleTimeout, httpPort }: DemoConfig): string {
   return `## Configuration of a demo database node, written by "porthole demo" and removed when it stops.
 
 ## Where the broker finds its cluster.
@@ -62,7 +67,11 @@ idle-timeout = "${idleTimeout}"
 max-tokens = 4096
 
 [broker]
-slow-sql = "${slowSql}"
+slow-sql = "30s"
+
+[storage.wal]
+volume = "${volume}"
+page-size = "128 MiB"
 
 [broker.http]
 port = ${httpPort}

@@ -5,7 +5,8 @@ import { type PartialSettings, type RunningNode, startNode } from '@porthole/ser
 import { EXIT, interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
-import { type DemoNode, demoConfig, demoNodes, freePorts, isFree, startOnFreePorts } from './demo-nodes.ts';
+import { eventsFile, writePast } from './demo-incident.ts';
+import { type DemoNode, demoConfig, demoNodes, freePorts, isFree, startOnFreePorts, VOLUME } from './demo-nodes.ts';
 import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
@@ -41,7 +42,7 @@ export async function startDemo(invocation: Invocation, signal: AbortSignal): Pr
   // Also when a second signal exits the process.
   process.once('exit', remove);
   try {
-    const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES);
+    const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES, Date.now());
     const archive = invocation.isOn('archive') ? await openDemoArchive(join(dir, 'clickhouse')) : undefined;
     const demo = await startDemoNodes(invocation, { dir, nodes, archive }).catch(async (error: unknown) => {
       await archive?.stop();
@@ -71,13 +72,13 @@ function printSuggestions(invocation: Invocation, { url, count }: { url: string;
   const address = url.replace(/\/$/, '');
   const option = address.endsWith(':7300') ? '' : ` --url ${address}`;
   const one = ['logs search "could not be sent"', 'logs digest -l warn', 'logs histogram', 'config get broker'];
-  const several = ['nodes', 'logs --all -f -l warn', 'logs digest --all -l error', 'config diff', 'logs histogram'];
+  const several = ['nodes', 'logs --all -f -l warn', 'logs digest --all -l error', 'config diff', 'events -S 1h'];
   terminal.note(
     count === 1
       ? 'this is a demo database node; open the address above, or try in another terminal:'
-      : `these are ${count} demo database nodes, one of them unhealthy; open the address above, or try in another terminal:`,
+      : `these are ${count} demo database nodes, one of which was killed 14 minutes ago; open the address above to find out why, or try in another terminal:`,
   );
-  for (const line of ['logs -f -l warn', ...(count === 1 ? one : several)])
+  for (const line of [...(count === 1 ? [] : ['incident']), 'logs -f -l warn', ...(count === 1 ? one : several)])
     terminal.note(`  porthole ${line}${option}`);
   if (hasArchive) terminal.note(`  porthole archive status${option}`);
   terminal.note('Ctrl-C stops the demo and removes its files');
@@ -101,7 +102,9 @@ interface DemoFiles {
 
 /** Starts the demo nodes, each with its own files below the directory. */
 async function startDemoNodes(invocation: Invocation, files: DemoFiles): Promise<RunningDemo> {
-  const logs = files.nodes.map((node) => writeFiles(join(files.dir, node.id), node));
+  const nowMs = Date.now();
+  const logs = files.nodes.map((node) => writeFiles(join(files.dir, node.id), node, nowMs));
+  await writeEvents(files);
   const running = await startOnFreePorts(
     { draw: () => portsFor(invocation, files.nodes.length), chosen: invocation.text('http-port') },
     (ports) => startAll(invocation, files, ports),
@@ -157,11 +160,24 @@ async function defaultPort({ terminal }: Invocation): Promise<string> {
   return String(free);
 }
 
-function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLog[] {
+function writeFiles(dir: string, { config, ...node }: DemoNode, nowMs: number): WrittenLog[] {
   const logDir = join(dir, 'log');
   mkdirSync(logDir, { recursive: true });
   writeFileSync(join(dir, 'broker.toml'), demoConfig(config));
-  return writeHistory(logDir, { seed, trouble, nowMs: Date.now() });
+  return writeHistory(logDir, { ...node, nowMs });
+}
+
+/** What the nodes know of the incident. */
+async function writeEvents({ dir, nodes }: DemoFiles): Promise<void> {
+  const node = nodes.find(({ id, incident }) => id === incident?.origin);
+  if (!node?.incident) return;
+  const { id, config, incident } = node;
+  const settings = settingsFor(node, join(dir, id));
+  const others = nodes
+    .filter((other) => other !== node)
+    .map((other) => eventsFile(settingsFor(other, join(dir, other.id))));
+  const configs = { before: demoConfig({ ...config, volume: VOLUME }), after: demoConfig(config) };
+  await writePast({ id, settings, configFile: join(dir, id, 'broker.toml'), ...configs }, others, incident);
 }
 
 /** As flags, so that an invalid port gives the same error as in "porthole serve". */

@@ -92,7 +92,7 @@ export async function writeLive(logs: readonly WrittenLog[], rate: number, signa
 
 function createRecordTime(): (timeMs: number) => RecordTime {
   const zone = createZone();
-  return (timeMs) => ({ local: formatTime(timeMs, zone), utc: new Date(timeMs).toISOString() });
+  return (timeMs) => ({ timeMs, local: formatTime(timeMs, zone), utc: new Date(timeMs).toISOString() });
 }
 
 /** Small, so that rotation happens after minutes, not days. */
