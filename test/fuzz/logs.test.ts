@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createZone, decodeRecord } from '@porthole/logs';
 import {
+  BUILT_IN_FORMATS,
   buildGzMap,
   createFormat,
-  detectFormat,
   FORMAT_NAMES,
   gzFile,
   parseTimestamp,
@@ -30,7 +30,7 @@ fuzz('records', {
   runs: 250,
   check(input) {
     const head = { timeMs: 0, rank: 0 };
-    for (const format of [...FORMATS, detectFormat(input, OPTIONS)]) {
+    for (const format of [...FORMATS, BUILT_IN_FORMATS.detect(input, OPTIONS)]) {
       if (format.readHead(input, 0, input.length, head)) expect([0, 1, 2, 3, 4, 5, 6]).toContain(head.rank);
       expect(format.decode(input, 0, input.length).message).toBeTypeOf('string');
     }

@@ -1,7 +1,7 @@
 import { getRoute, type RouteId } from '@porthole/contract';
 import { LEVEL_NAMES } from '@porthole/contract/testing';
 import { createZone } from '@porthole/logs';
-import { LEVELS_BY_WORD } from '@porthole/logs/testing';
+import { LEVELS_BY_RANK, readLevelWord } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { type CommandDefinition, loadFlags } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
@@ -65,7 +65,7 @@ describe('the flags of a command', () => {
       expect(level?.check?.(name), name).toBeUndefined();
     expect(level?.check?.('loud')).toBe('Expected trace, debug, info, warn, error or fatal.');
     const meanings = Object.fromEntries(
-      Object.keys(LEVEL_NAMES).map((name) => [name, LEVELS_BY_WORD[name.toUpperCase()]]),
+      Object.keys(LEVEL_NAMES).map((name) => [name, LEVELS_BY_RANK[readLevelWord(Buffer.from(name), 0, name.length)]]),
     );
     expect(LEVEL_NAMES).toEqual(meanings);
   });

@@ -10,7 +10,7 @@ import type { TextSource } from './file/unpack.ts';
 import type { CountingOptions } from './follow/follow-hub.ts';
 import { followLimit, LazyFollowHub, reportUnavailable } from './follow/lazy-follow-hub.ts';
 import { LogError } from './log-error.ts';
-import { FormatSet } from './parse/format-set.ts';
+import { FormatSet } from './parse/detect-format.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
 import type { DescribeResult } from './read/describe-files.ts';

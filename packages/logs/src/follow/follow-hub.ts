@@ -2,7 +2,7 @@ import { refuseUndecoded } from '../file/compression.ts';
 import { familyNotFound } from '../file/families.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
-import type { FormatSet } from '../parse/format-set.ts';
+import type { FormatSet } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubber.ts';

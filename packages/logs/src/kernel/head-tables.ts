@@ -1,11 +1,10 @@
 import type { LoadedWasm } from '@porthole/records/kernel';
-import { LEVELS_BY_WORD } from '../parse/formats/tokens/level-word.ts';
 import { ZONE_NAMES } from '../parse/formats/tokens/zone-names.ts';
 import { CLOSING, LEFT, LEVEL_KEYS, RIGHT, SEPARATORS } from '../parse/heads/find-levels.ts';
 import { LEADING_MARKS, TIME_KEYS } from '../parse/heads/find-times.ts';
-import { KEYED_WORDS, LEVEL_WORDS_BY_RANK, LONGEST_WORD, letterRank } from '../parse/heads/level-words.ts';
 import { METHODS, REMARKS } from '../parse/heads/message-levels.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../parse/heads/time-spellings.ts';
+import { KEYED_WORDS, LEVEL_WORDS_BY_RANK, LONGEST_WORD, letterRank, VALUE_WORDS } from '../parse/level.ts';
 
 /** Bits of the classes of bytes, as kernel/scan/heads.ts has them. */
 const CLASS_TABLES = [LEFT, RIGHT, SEPARATORS, LEADING_MARKS];
@@ -89,6 +88,6 @@ function fillWords(table: Uint32Array, lengths: Uint16Array): void {
     lengths[first] = (lengths[first] ?? 0) | longer;
   };
   for (const [rank, words] of LEVEL_WORDS_BY_RANK.entries())
-    for (const word of words) add(word, rank + (word.toUpperCase() in LEVELS_BY_WORD ? IS_SPOKEN : 0));
+    for (const word of words) add(word, rank + (VALUE_WORDS.includes(word) ? IS_SPOKEN : 0));
   for (const word of KEYED_WORDS) add(word, IS_KEYED);
 }

@@ -1,6 +1,6 @@
 import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import type { Format, HeadProgram } from '../parse/format.ts';
-import { LEVEL_WORDS, levelRank } from '../parse/level.ts';
+import { CONTRACT_WORDS, findLevelWord } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { fillHeadTables } from './head-tables.ts';
 import { RenderKernel } from './render-kernel.ts';
@@ -232,10 +232,10 @@ const READS_BEYOND = 128;
 /** Letters of a word, five bits each, and its rank; terminated by a zero. */
 function fillColumnWords(table: DataView): void {
   let row = 0;
-  for (const [word, level] of Object.entries(LEVEL_WORDS)) {
-    const key = [...word.toLowerCase()].reduce((sum, letter) => sum * 32n + BigInt(letter.charCodeAt(0) - 96), 0n);
+  for (const word of CONTRACT_WORDS) {
+    const key = [...word].reduce((sum, letter) => sum * 32n + BigInt(letter.charCodeAt(0) - 96), 0n);
     table.setBigUint64(row, key, true);
-    table.setBigUint64(row + 8, BigInt(levelRank(level)), true);
+    table.setBigUint64(row + 8, BigInt(findLevelWord(Buffer.from(word), 0, word.length)?.rank ?? 0), true);
     row += 16;
   }
   table.setBigUint64(row, 0n, true);

@@ -1,4 +1,4 @@
-import { FormatSet } from './format-set.ts';
+import { FormatSet } from './detect-format.ts';
 import { trimLineEnd } from './formats/define-format.ts';
 import { compileLayoutFormat } from './formats/layout/layout-format.ts';
 import type { UserFormat, UserFormatSample } from './user-format.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { LearnedFormat } from '../types.ts';
 import { describeFormat } from './describe-format.ts';
-import { FormatSet } from './format-set.ts';
+import { FormatSet } from './detect-format.ts';
 import { timePattern } from './time-pattern.ts';
 import { parseUserFormats } from './user-format.ts';
 import { createZone } from './zone.ts';

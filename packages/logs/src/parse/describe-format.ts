@@ -1,17 +1,15 @@
 import type { FormatFact, LearnedFormat, LinePart, RecordFields } from '../types.ts';
 import { checkSamples } from './check-samples.ts';
-import { splitSpec } from './detect-format.ts';
+import { type FormatSet, splitSpec } from './detect-format.ts';
 import type { Format, FormatOptions, LineHead } from './format.ts';
-import type { FormatSet } from './format-set.ts';
 import { trimLineEnd } from './formats/define-format.ts';
 import { completeLines } from './formats/sample-lines.ts';
 import { createWrapper, unwrapText } from './formats/wrapped/wrapped-format.ts';
-import { createTimeCompleter } from './heads/complete-time.ts';
-import { findTimes, skipLeadingMarks } from './heads/find-times.ts';
+import { createTimeCompleter, findTimes, skipLeadingMarks } from './heads/find-times.ts';
 import type { HeadSlot, LearnedHead } from './heads/learn-head.ts';
-import { findLevelWord, letterRank } from './heads/level-words.ts';
 import { skipEnvelope } from './heads/syslog-envelope.ts';
 import { applyOrder, createWrittenTime, isPartialSpelling, ORDERS, type WrittenTime } from './heads/time-spellings.ts';
+import { findLevelWord, letterRank } from './level.ts';
 import { timePattern } from './time-pattern.ts';
 import { parseUserFormats } from './user-format.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createFormat, detectFormat, FORMAT_NAMES } from './detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat, FORMAT_NAMES } from './detect-format.ts';
 import { createZone } from './zone.ts';
 
 const OPTIONS = { zone: createZone('UTC'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
-const detect = (text: string | Buffer) => detectFormat(Buffer.from(text), OPTIONS).name;
+const detect = (text: string | Buffer) => BUILT_IN_FORMATS.detect(Buffer.from(text), OPTIONS).name;
 
 const CONTRACT = '2024-08-16 09:48:23.118\tINFO\ta.go:1\tx\n';
 const ACCESS = '2024-08-16 09:49:44.002\t10.8.0.5 3ms "PUT /x HTTP/1.1" 200 1024\n';

@@ -7,13 +7,19 @@ import {
   type LineHead,
   type WrapperName,
 } from './format.ts';
+import {
+  createLindbAccessFormat,
+  createLindbSlowSqlFormat,
+  createPythonBasicFormat,
+  createW3cFormat,
+  w3cColumn,
+  withStatusColumn,
+} from './formats/coded-formats.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { OWN_LAYOUTS, type OwnLayoutName } from './formats/layout/own-layouts.ts';
-import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
 import { createOtlpFormat } from './formats/otlp-format.ts';
-import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import {
   completeLines,
   groupLines,
@@ -24,16 +30,20 @@ import {
   type SampleLine,
 } from './formats/sample-lines.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
-import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
-import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
-import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
-import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
+import type { LineWrapper } from './formats/wrapped/line-wrappers.ts';
+import {
+  createWrappedFormat,
+  createWrapper,
+  ELSEWHERE,
+  unwrapSample,
+  WRAPPER_NAMES,
+} from './formats/wrapped/wrapped-format.ts';
 import { BLOCK_NAMES, type BlockName, createBlockFormat, detectBlocks, isBlockName } from './heads/block-format.ts';
 import { createContractFormat } from './heads/contract-format.ts';
 import { createHeadFormat, type HeadFormat, hasPartialSlots, type TimedLine } from './heads/head-format.ts';
-import { createJsonPathFormat } from './heads/json-path-format.ts';
-import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
+import { createJsonPathFormat, type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
+import type { UserFormat } from './user-format.ts';
 import type { Zone } from './zone.ts';
 
 /** Lines that differ in more than digits: more of them are not tried. */
@@ -62,7 +72,7 @@ const RARE_HEADS: ReadonlySet<FormatName> = new Set<FormatName>(['lindb-slow-sql
 /** Names of files in which only heads are known, or nothing. */
 const PLAIN_NAMES = ['timed-text', 'clock-text', 'json-keys', 'json-mixed', 'python-basic', 'text'] as const;
 
-export type BuiltInFormatName = keyof typeof CREATORS | ColumnSetName | BlockName | (typeof PLAIN_NAMES)[number];
+type BuiltInFormatName = keyof typeof CREATORS | ColumnSetName | BlockName | (typeof PLAIN_NAMES)[number];
 
 export const FORMAT_NAMES: readonly BuiltInFormatName[] = [
   ...(Object.keys(CREATORS) as (keyof typeof CREATORS)[]),
@@ -166,19 +176,6 @@ function wrap(
 }
 
 /**
- * The format in which most lines of a sample, the start of a file and parts of its rest, start records with times. Leading lines that belong
- * to no record do not matter. If no line has a time, it is JSON or plain text.
- */
-export function detectFormat(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {
-  const detector = DETECTORS.get(zone) ?? new FormatDetector(zone);
-  DETECTORS.set(zone, detector);
-  return detector.detect(sample, writtenMs);
-}
-
-/** Creating the candidates takes longer than matching them on a file. */
-const DETECTORS = new WeakMap<Zone, FormatDetector>();
-
-/**
  * Detects the formats of many files: the candidates are created once, which takes longer than matching them on a short
  * file.
  */
@@ -194,6 +191,10 @@ export class FormatDetector {
     this.#added = new LazyFormats(zone, added);
   }
 
+  /**
+   * The format in which most lines of a sample, the start of a file and parts of its rest, start records with times. Leading
+   * lines that belong to no record do not matter. If no line has a time, it is JSON or plain text.
+   */
   detect(sample: Buffer, writtenMs: number): Format {
     this.#formats.setWritten(writtenMs);
     this.#added.setWritten(writtenMs);
@@ -427,7 +428,7 @@ function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, { lines, g
 type FormatCreator = (options: FormatOptions) => ShapedFormat;
 
 /** A format that is tried on files. */
-export interface CandidateFormat {
+interface CandidateFormat {
   name: FormatName;
   /** Its times may lack a year or a date. */
   isPartial: boolean;
@@ -477,3 +478,47 @@ class LazyFormats implements Iterable<ShapedFormat> {
     this.#partial = [];
   }
 }
+
+/** The formats of a directory: those from the settings, and the built-in ones. Valid definitions only. */
+export class FormatSet {
+  readonly #definitions: readonly UserFormat[];
+  readonly #added: readonly CandidateFormat[];
+  readonly #detectors = new WeakMap<Zone, FormatDetector>();
+
+  constructor(definitions: readonly UserFormat[] = []) {
+    this.#definitions = definitions;
+    this.#added = definitions.map((definition) => ({
+      name: definition.name,
+      ...compileLayoutFormat({ ...definition, programs: '' }),
+    }));
+  }
+
+  /** All definitions as threads need them, or only the one with this name. Nothing for a built-in format. */
+  forThread(name?: FormatName): UserFormat[] | undefined {
+    const plain = name === undefined ? undefined : splitSpec(name).plain;
+    const needed = this.#definitions.filter((definition) => plain === undefined || definition.name === plain);
+    return needed.length === 0 ? undefined : needed.map((definition) => ({ ...definition, samples: [] }));
+  }
+
+  create(name: FormatName, options: FormatOptions): Format {
+    return createFormat(name, options, this.#added);
+  }
+
+  detect(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {
+    return this.detector(zone).detect(sample, writtenMs);
+  }
+
+  /** Kept for the next file of the zone: creating the candidates takes longer than matching them. */
+  detector(zone: Zone): FormatDetector {
+    const detector = this.#detectors.get(zone) ?? new FormatDetector(zone, this.#added);
+    this.#detectors.set(zone, detector);
+    return detector;
+  }
+
+  hasPartialTimes(name: FormatName): boolean {
+    return hasPartialTimes(name, this.#added);
+  }
+}
+
+/** Without formats from the settings. */
+export const BUILT_IN_FORMATS = new FormatSet();

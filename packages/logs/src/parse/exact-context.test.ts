@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonTokens, randomJsonObject } from '../testing/random-json.ts';
-import { detectFormat } from './detect-format.ts';
+import { BUILT_IN_FORMATS } from './detect-format.ts';
 import { contextFromEntries, exactNumber, readContext, splitMembers } from './exact-context.ts';
 import type { FormatOptions, RecordFields } from './format.ts';
+import { createLindbAccessFormat } from './formats/coded-formats.ts';
 import { createJsonFormat } from './formats/json-format.ts';
-import { createLindbAccessFormat } from './formats/lindb-formats.ts';
 import { createContractFormat } from './heads/contract-format.ts';
 import { createZone } from './zone.ts';
 
@@ -20,7 +20,7 @@ const decode = (create: typeof createJsonFormat, line: string) => {
 /** The format that is detected from the line itself. */
 const createDetected: typeof createJsonFormat = (options) => ({
   ...createJsonFormat(options),
-  decode: (bytes, start, end) => detectFormat(bytes, options).decode(bytes, start, end),
+  decode: (bytes, start, end) => BUILT_IN_FORMATS.detect(bytes, options).decode(bytes, start, end),
 });
 
 describe('the context of a record', () => {

@@ -1,5 +1,5 @@
+import { FormatSet } from './detect-format.ts';
 import type { Format, FormatOptions, LineHead } from './format.ts';
-import { FormatSet } from './format-set.ts';
 import type { UserFormat } from './user-format.ts';
 import { createZone } from './zone.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findColumns, type RecordColumns } from './record-columns.ts';
+import { findColumns, type RecordColumns } from './decode-record.ts';
 
 const TIME = '2024-08-16 09:48:23.118';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from './detect-format.ts';
-import { FormatSet } from './format-set.ts';
+import { FORMAT_NAMES, FormatSet } from './detect-format.ts';
 import { BUILT_IN_NAMES, checkUserFormats, parseUserFormats, type UserFormat } from './user-format.ts';
 import { createZone } from './zone.ts';
 

@@ -6,7 +6,7 @@ import { CancelFlag } from '../cancel-flag.ts';
 import { fnv1a } from '../cursor/cursor.ts';
 import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/handle-cache.ts';
-import { BUILT_IN_FORMATS, type FormatSet } from '../parse/format-set.ts';
+import { BUILT_IN_FORMATS, type FormatSet } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import { hasRegex } from '../query/filter-to-query.ts';
 import type { PackedMap, ScanFile } from '../scan/block/scan-file.ts';

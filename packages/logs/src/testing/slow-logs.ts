@@ -1,5 +1,5 @@
 /* The reference results of queries, computed in the slow and obvious way: all text in memory, no index. */
-import { createFormat, detectFormat } from '../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
 import { levelRank } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -67,7 +67,7 @@ export function readFamilyRecords({ files }: SlowFamily, zone: Zone): SlowRecord
 
 function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records: SlowRecord[] } {
   const { text, writtenMs } = file;
-  const { spec } = detectFormat(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
+  const { spec } = BUILT_IN_FORMATS.detect(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
   const format = createFormat(spec, { zone, writtenMs });
   const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format, Infinity);
   const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;

@@ -1,7 +1,7 @@
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
-import type { FormatSet } from '../../parse/format-set.ts';
+import type { FormatSet } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RingWriter } from '../ring/record-ring.ts';

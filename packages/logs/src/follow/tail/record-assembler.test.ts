@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import { createZone } from '../../parse/zone.ts';
 import type { Piece } from '../ring/ring-entry.ts';
 import { HOLD_MS, IDLE_MS, MAX_PIECE_BYTES, RecordAssembler } from './record-assembler.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tINFO\ta/b.go:1\tone\n';
-const FORMAT = detectFormat(Buffer.from(LINE.repeat(3)), { zone: createZone('UTC'), writtenMs: 0 });
+const FORMAT = BUILT_IN_FORMATS.detect(Buffer.from(LINE.repeat(3)), { zone: createZone('UTC'), writtenMs: 0 });
 
 const assembler = (offset = 0) => new RecordAssembler(FORMAT, offset, { continues: offset > 0 });
 const bytes = (text: string) => Buffer.from(text);

@@ -5,7 +5,7 @@ import { CHECK_BYTES, decodeCursor, encodeMark, fnv1a, type RecordMark } from '.
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
 import { groupFamilies } from '../../file/families.ts';
 import { isSystemError, LogError } from '../../log-error.ts';
-import { detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
@@ -91,7 +91,7 @@ interface Found {
 }
 
 function parseRecords({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found[] {
-  const format = detectFormat(bytes.subarray(0, 64 * 1024), { zone, writtenMs: Date.now() });
+  const format = BUILT_IN_FORMATS.detect(bytes.subarray(0, 64 * 1024), { zone, writtenMs: Date.now() });
   const matcher = new RecordMatcher(query);
   const mark = markFile(bytes);
   const starts: { offset: number; timeMs: number; rank: number }[] = [];

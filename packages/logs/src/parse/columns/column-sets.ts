@@ -1,18 +1,23 @@
 import type { Level } from '../../types.ts';
 import { exactNumber } from '../exact-context.ts';
 import { type Columns, columns } from '../formats/define-format.ts';
+import { toColumns } from '../formats/layout/layout-format.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from '../formats/layout/line-layout.ts';
 import type { ColumnSet, TimedLine } from '../heads/head-format.ts';
-import { LEVEL_WORDS_BY_RANK } from '../heads/level-words.ts';
 import type { Spelling } from '../heads/time-spellings.ts';
-import { LEVELS_BY_RANK } from '../level.ts';
+import { LEVEL_WORDS_BY_RANK, LEVELS_BY_RANK } from '../level.ts';
 import type { Zone } from '../zone.ts';
 import { LAYOUT_COLUMNS, type LayoutColumns, type LayoutColumnsName } from './layout-table.ts';
-import { readLog4jColumns } from './log4j-columns.ts';
-import { readAccessColumns, readNginxErrorColumns, readOtherAccessColumns } from './nginx-columns.ts';
-import { readPlainColumns } from './plain-columns.ts';
-import { readSyslog5424Columns, readSyslogColumns } from './syslog-columns.ts';
-import { readTidbColumns } from './tidb-columns.ts';
+import {
+  readAccessColumns,
+  readLog4jColumns,
+  readNginxErrorColumns,
+  readOtherAccessColumns,
+  readPlainColumns,
+  readSyslog5424Columns,
+  readSyslogColumns,
+  readTidbColumns,
+} from './text-columns.ts';
 
 type ReadText = (body: string, lead: string, zone: Zone) => Columns | undefined;
 
@@ -101,20 +106,6 @@ function layoutColumns<Name extends string>({
     read: (line) => (times.includes(line.spelling) ? find(get().typical, line) : undefined),
     readOther: (line) => find(get().other, line),
   };
-}
-
-function toColumns(matcher: LineMatcher, bytes: Buffer): Columns {
-  let message = '';
-  let source: string | undefined;
-  let tag: string | undefined;
-  const context: [string, unknown][] = [];
-  for (const { name, value } of matcher.fields(bytes)) {
-    if (name === 'message') message = String(value);
-    else if (name === 'source') source = String(value);
-    else if (name === 'logger') tag = String(value);
-    else context.push([name, value]);
-  }
-  return columns(message, { ...(source && { source }), ...(tag && { tag }), context });
 }
 
 const ISO = ['iso'] as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFormat, detectFormat } from '../detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../detect-format.ts';
 import { createZone } from '../zone.ts';
 
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
@@ -42,7 +42,7 @@ test.each(LINES)('%s: a skipped hour and one that occurs twice (%#)', (name, lin
   const head = { timeMs: 0, rank: 0 };
   const read = TIMES.map(([month, day, clock]) => {
     const line = Buffer.from(lineAt(month, day, clock));
-    const format = detectFormat(line, OPTIONS);
+    const format = BUILT_IN_FORMATS.detect(line, OPTIONS);
     expect(format.name).toBe(name);
     expect(createFormat(format.spec, OPTIONS).readHead(line, 0, line.length, head)).toBe(true);
     expect(format.decode(line, 0, line.length).timeMs).toBe(head.timeMs);
@@ -56,7 +56,7 @@ test('a file across the hour that occurs twice: the second time it has the times
     .map((clock) => `2026-10-25 ${clock}.000\tINFO\ta.go:1\tx\n`)
     .join('');
   const bytes = Buffer.from(text);
-  const format = detectFormat(bytes, OPTIONS);
+  const format = BUILT_IN_FORMATS.detect(bytes, OPTIONS);
   const width = bytes.length / 5;
   const times = [0, 1, 2, 3, 4].map((index) => format.decode(bytes, index * width, (index + 1) * width).timeMs ?? 0);
   expect(times.map((timeMs) => new Date(timeMs).toISOString().slice(11, 16))).toEqual([
@@ -70,5 +70,7 @@ test('a file across the hour that occurs twice: the second time it has the times
 
 test('a time with a zone is not affected', () => {
   const line = Buffer.from('{"ts":"2026-10-25T02:30:00.000+0100","msg":"the second time"}\n');
-  expect(detectFormat(line, OPTIONS).decode(line, 0, line.length).timeMs).toBe(Date.parse('2026-10-25T01:30:00Z'));
+  expect(BUILT_IN_FORMATS.detect(line, OPTIONS).decode(line, 0, line.length).timeMs).toBe(
+    Date.parse('2026-10-25T01:30:00Z'),
+  );
 });

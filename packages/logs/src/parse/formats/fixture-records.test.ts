@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createFormat, detectFormat } from '../detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../detect-format.ts';
 import type { Format, FormatName } from '../format.ts';
 import { createZone } from '../zone.ts';
 
@@ -36,7 +36,7 @@ const names = readdirSync(FIXTURES)
 test.each(names)('the records of %s', (name) => {
   const bytes = readFileSync(new URL(`${name}.log`, FIXTURES));
   const expected = JSON.parse(readFileSync(new URL(`${name}.json`, FIXTURES), 'utf8')) as Expected;
-  const format = detectFormat(bytes, OPTIONS);
+  const format = BUILT_IN_FORMATS.detect(bytes, OPTIONS);
   expect(format.name).toBe(expected.format);
   // Through JSON, so that a key `__proto__` is compared like any other.
   expect(JSON.parse(JSON.stringify(parseRecords(bytes, format)))).toEqual(expected.records);

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatTable, readLnavVerdicts } from '../../testing/formats/format-table.ts';
 import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
-import { LEVEL_WORDS_BY_RANK } from '../heads/level-words.ts';
-import { LEVELS_BY_RANK } from '../level.ts';
+import { LEVEL_WORDS_BY_RANK, LEVELS_BY_RANK } from '../level.ts';
 import { OWN_LAYOUTS } from './layout/own-layouts.ts';
 import {
   LEVEL_KEYS,

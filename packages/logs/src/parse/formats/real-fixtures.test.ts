@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { detectFormat } from '../detect-format.ts';
+import { BUILT_IN_FORMATS } from '../detect-format.ts';
 import type { Format } from '../format.ts';
 import { createZone } from '../zone.ts';
 
@@ -48,6 +48,6 @@ const names = readdirSync(FIXTURES)
 test.each(names)('the records that %s wrote', (name) => {
   const bytes = readFileSync(new URL(`${name}.log`, FIXTURES));
   const { records, written } = JSON.parse(readFileSync(new URL(`${name}.json`, FIXTURES), 'utf8')) as Truth;
-  const format = detectFormat(bytes, { zone: ZONE, writtenMs: Date.parse(written) });
+  const format = BUILT_IN_FORMATS.detect(bytes, { zone: ZONE, writtenMs: Date.parse(written) });
   expect(readRecords(bytes, format, records)).toEqual(records);
 });

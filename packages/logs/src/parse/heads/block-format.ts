@@ -1,10 +1,8 @@
 import type { FormatOptions } from '../format.ts';
 import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
 import { isDigit, skipLetters, startsWith } from '../formats/tokens/byte-scan.ts';
-import { createTimeCompleter } from './complete-time.ts';
-import { skipLeadingMarks } from './find-times.ts';
-import { findLevelWord } from './level-words.ts';
-import { severityRank } from './message-levels.ts';
+import { findLevelWord, severityRank } from '../level.ts';
+import { createTimeCompleter, skipLeadingMarks } from './find-times.ts';
 import { createWrittenTime, readWrittenTime, spellingRank } from './time-spellings.ts';
 
 export const BLOCK_NAMES = [

@@ -2,11 +2,10 @@ import { decodeRecord } from '../decode-record.ts';
 import type { FormatOptions, HeadProgram, RecordFields } from '../format.ts';
 import { type ShapedFormat, trimLineEnd } from '../formats/define-format.ts';
 import { SPACE, skipLetters, TAB } from '../formats/tokens/byte-scan.ts';
-import { LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
+import { findLevelWord, LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { createHeadProgram, type FoundTime } from './head-program.ts';
 import type { HeadSlot } from './learn-head.ts';
-import { findLevelWord } from './level-words.ts';
 
 /** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {

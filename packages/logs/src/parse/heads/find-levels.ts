@@ -10,8 +10,7 @@ import {
   startsWith,
   TAB,
 } from '../formats/tokens/byte-scan.ts';
-import { findLevelWord, keyedRank, LONGEST_WORD, letterRank } from './level-words.ts';
-import { severityRank } from './message-levels.ts';
+import { findLevelWord, keyedRank, LONGEST_WORD, letterRank, severityRank } from '../level.ts';
 
 /** A word, or a letter, that may be the level of a line, and what it looks like. One object is reused. */
 export interface LevelCandidate {

@@ -1,5 +1,9 @@
+import type { FormatOptions } from '../format.ts';
 import { isDigit, isLetter, startsWith } from '../formats/tokens/byte-scan.ts';
-import { readWrittenTime, type Spelling, type WrittenTime } from './time-spellings.ts';
+import { createDatelessClock, createYearlessClock } from '../formats/tokens/partial-times.ts';
+import { wallClockMs } from '../timestamp.ts';
+import { createZone } from '../zone.ts';
+import { applyOrder, type DateOrder, readWrittenTime, type Spelling, type WrittenTime } from './time-spellings.ts';
 
 /** Times are searched for in this much of a line. */
 export const SEARCHED_BYTES = 256;
@@ -43,7 +47,7 @@ function skipTimeKey(bytes: Buffer, start: number, end: number): number {
 }
 
 /** Whether a time may start at this position: where a word does, and not within an address, a version or a number. */
-export function mayStartTime(bytes: Buffer, start: number, at: number): boolean {
+function mayStartTime(bytes: Buffer, start: number, at: number): boolean {
   const byte = bytes[at] ?? 0;
   const digit = byte >= 48 && byte <= 57;
   if (!digit && byte !== 64 && !isLetter(byte)) return false;
@@ -135,4 +139,32 @@ export function countWords(bytes: Buffer, start: number, at: number): number {
   let words = 0;
   for (let index = start + 1; index < at; index++) if (bytes[index] === 32 && bytes[index - 1] !== 32) words++;
   return words;
+}
+
+const UTC = createZone('UTC');
+
+/** Completes what times leave out, for one file: the instant in epoch ms, or `NaN`. */
+type CompleteTime = (time: WrittenTime) => number;
+
+/**
+ * Times without a zone are in that of the node, those without a year or a date are no later than when the file was
+ * written, and numeric dates are in the order that was learned of the file.
+ */
+export function createTimeCompleter(options: FormatOptions, order: DateOrder): CompleteTime {
+  const { zone, writtenMs } = options;
+  const yearless = createYearlessClock(options);
+  const yearlessUtc = createYearlessClock({ zone: UTC, writtenMs });
+  const dateless = createDatelessClock(options);
+  return (time) => {
+    const { epochMs, msOfDay, offsetMs, spelling } = time;
+    if (!Number.isNaN(epochMs)) return epochMs;
+    if (spelling === 'clock') return dateless(msOfDay);
+    if ((spelling === 'numeric' || spelling === 'numeric-clock') && !applyOrder(time, order)) return Number.NaN;
+    const hasZone = !Number.isNaN(offsetMs);
+    if (time.year > 0) {
+      const localMs = wallClockMs(time, msOfDay);
+      return hasZone ? localMs - offsetMs : zone.toEpochMs(localMs);
+    }
+    return hasZone ? yearlessUtc(time.month, time.day, msOfDay) - offsetMs : yearless(time.month, time.day, msOfDay);
+  };
 }

@@ -7,13 +7,11 @@ import {
   splitRecord,
   trimLineEnd,
 } from '../formats/define-format.ts';
-import { QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
+import { isDigit, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevel } from '../formats/tokens/find-level.ts';
 import type { Zone } from '../zone.ts';
-import { createTimeCompleter } from './complete-time.ts';
 import { findLevels, type LevelCandidate, packLook } from './find-levels.ts';
-import { readSlot, skipLeadingMarks } from './find-times.ts';
-import { isContinuedGlog } from './glog-lines.ts';
+import { createTimeCompleter, readSlot, skipLeadingMarks } from './find-times.ts';
 import { createHeadProgram, type FoundTime } from './head-program.ts';
 import type { HeadSlot, LearnedHead, LevelSlot } from './learn-head.ts';
 import {
@@ -56,7 +54,7 @@ export interface ColumnSet<Name extends string = string> {
   readOther?(line: TimedLine): Columns | undefined;
 }
 
-export interface HeadFormatOptions extends FormatOptions {
+interface HeadFormatOptions extends FormatOptions {
   name: FormatName;
   spec: FormatName;
   learned: LearnedHead;
@@ -386,4 +384,26 @@ const LONGEST_LEVEL = 16;
 function rankBelow(bytes: Buffer, lineEnd: number): number {
   const next = bytes.indexOf(10, lineEnd) + 1;
   return next === 0 ? 0 : findLevel(bytes, next, Math.min(bytes.length, next + LONGEST_LEVEL), { maxTokens: 1 });
+}
+
+const CLOSING_BRACKET = 93;
+const PLUS = 43;
+const BAR = 124;
+
+/** How far the tags of CockroachDB are followed for the counter behind them. */
+const MAX_TAGS_BYTES = 1024;
+
+/**
+ * CockroachDB writes the whole head again on each further line of a record, with a `+` or `|` after its counter:
+ * `I261115 00:21:26.600123 14 file.go:1 ⋮ [n1] 40 +more`.
+ */
+function isContinuedGlog(bytes: Buffer, start: number, end: number): boolean {
+  const limit = Math.min(end, start + MAX_TAGS_BYTES);
+  for (let at = start; at < limit - 4; at++) {
+    if (bytes[at] !== CLOSING_BRACKET || bytes[at + 1] !== SPACE || !isDigit(bytes[at + 2])) continue;
+    const after = skipDigits(bytes, at + 2, limit);
+    const mark = bytes[after] === SPACE ? bytes[after + 1] : undefined;
+    return mark === PLUS || mark === BAR;
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectFormat } from '../detect-format.ts';
+import { BUILT_IN_FORMATS } from '../detect-format.ts';
 import { levelRank } from '../level.ts';
 import { createZone } from '../zone.ts';
 
@@ -149,7 +149,7 @@ function judge({ spelling, line, lead }: { spelling: string; line: string; lead:
     };
   });
   const bytes = Buffer.from(records.map(({ text }) => `${text}\n`).join(''));
-  const format = detectFormat(bytes, { zone: ZONE, writtenMs: (records.at(-1)?.timeMs ?? 0) + 60_000 });
+  const format = BUILT_IN_FORMATS.detect(bytes, { zone: ZONE, writtenMs: (records.at(-1)?.timeMs ?? 0) + 60_000 });
   const head = { timeMs: Number.NaN, rank: 0 };
   let start = 0;
   for (const { timeMs, level, text } of records) {

@@ -1,10 +1,9 @@
 import { parseJsonObject } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
+import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
 import { readLevelToken } from '../formats/tokens/value-tokens.ts';
-import { createTimeCompleter } from './complete-time.ts';
-import { skipLeadingMarks } from './find-times.ts';
-import { findLevelWord } from './level-words.ts';
-import { severityRank } from './message-levels.ts';
+import { findLevelWord, severityRank } from '../level.ts';
+import { createTimeCompleter, skipLeadingMarks } from './find-times.ts';
 import { createWrittenTime, readWrittenTime } from './time-spellings.ts';
 
 /** Where lines of JSON have their time and level: keys from the outermost object inwards. Plain data. */
@@ -130,7 +129,7 @@ function* leaves(object: Readonly<Record<string, unknown>>, path: string[] = [])
 }
 
 /** Reads a value as a time: any spelling, numbers since 1970 in any unit, `{seconds, nanos}`; `NaN` if it is none. */
-export function createJsonTimeReader(options: FormatOptions): (value: unknown) => number {
+function createJsonTimeReader(options: FormatOptions): (value: unknown) => number {
   const complete = createTimeCompleter(options, 'mdy');
   const time = createWrittenTime();
   return (value) => {
@@ -159,7 +158,7 @@ function epochMs(value: number): number {
 }
 
 /** Reads time and level of a parsed line by its paths; of others, by any key that looks like one. */
-export function createPathReader(paths: JsonPaths, options: FormatOptions) {
+function createPathReader(paths: JsonPaths, options: FormatOptions) {
   const readTime = createJsonTimeReader(options);
   const valueAt = (object: unknown, path: readonly string[] | undefined): unknown => {
     let value = object;
@@ -195,4 +194,46 @@ function scaleRank(value: number, scale: LevelScale): number {
   if (scale === 'tens') return value >= 10 && value <= 60 ? Math.floor(value / 10) : 0;
   if (scale === 'syslog') return severityRank(value);
   return value >= 1 && value <= 24 ? Math.ceil(value / 4) : 0;
+}
+
+/**
+ * Lines of JSON whose time or level is where no other logger has them. `plain` reads those that it can: what it does not
+ * find is where the paths say, and lines that are cut are read by it alone.
+ */
+export function createJsonPathFormat(
+  spec: string,
+  plain: ShapedFormat,
+  paths: JsonPaths,
+  options: FormatOptions,
+): ShapedFormat {
+  const reader = createPathReader(paths, options);
+  const found = { timeMs: Number.NaN, rank: 0 };
+  const readHead = (bytes: Buffer, start: number, lineEnd: number): boolean => {
+    if (!plain.readHead(bytes, start, lineEnd, found)) return false;
+    const object = parseJsonObject(bytes.toString('utf8', start, lineEnd));
+    if (!object) return true;
+    if (paths.time) {
+      const timeMs = reader.timeMs(object);
+      if (!Number.isNaN(timeMs)) found.timeMs = timeMs;
+    }
+    if (paths.level) found.rank = reader.rank(object) || found.rank;
+    return true;
+  };
+  return {
+    name: 'json-keys',
+    spec,
+    timed: true,
+    readHead(bytes, start, end, head) {
+      if (!readHead(bytes, start, trimLineEnd(bytes, start, end))) return false;
+      head.timeMs = found.timeMs;
+      head.rank = found.rank;
+      return true;
+    },
+    decode(bytes, start, end) {
+      const { lineEnd } = splitRecord(bytes, start, end);
+      const { timeMs: _time, level: _level, ...columns } = plain.decode(bytes, start, end);
+      return readHead(bytes, start, lineEnd) ? { ...headFields(found), ...columns } : columns;
+    },
+    isTypical: plain.isTypical,
+  };
 }

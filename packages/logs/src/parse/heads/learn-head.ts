@@ -1,8 +1,15 @@
 import type { FormatOptions } from '../format.ts';
 import { isDigit, isLetter, OPEN_BRACKET, SPACE, TAB } from '../formats/tokens/byte-scan.ts';
-import { createTimeCompleter } from './complete-time.ts';
 import { findLevels, type LevelCandidate, unpackLook } from './find-levels.ts';
-import { countWords, findTimes, isRelayed, readSlot, skipLeadingMarks, type TimeSlot } from './find-times.ts';
+import {
+  countWords,
+  createTimeCompleter,
+  findTimes,
+  isRelayed,
+  readSlot,
+  skipLeadingMarks,
+  type TimeSlot,
+} from './find-times.ts';
 import { findFacilitySeverity, findStatusRank, readMarkRank, readReport } from './message-levels.ts';
 import { skipEnvelope, syslogTag } from './syslog-envelope.ts';
 import {

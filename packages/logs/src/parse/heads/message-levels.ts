@@ -1,14 +1,7 @@
-import { isDigit, SPACE, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
-import { readStatus } from '../formats/tokens/http-status.ts';
-import { priorityRank, statusRank } from '../formats/tokens/level-word.ts';
-import { findLevelWord } from './level-words.ts';
+import { isDigit, readStatus, SPACE, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
+import { findLevelWord, severityRank, statusRank } from '../level.ts';
 
 /* Levels that are not words: severities, statuses, and messages that report a crash. */
-
-/** The rank of a severity of syslog, emergency (0) to debug (7). */
-export function severityRank(severity: number): number {
-  return severity >= 0 && severity <= 7 ? priorityRank(severity) : 0;
-}
 
 const SEARCHED_BYTES = 256;
 const PERCENT = 37;

@@ -1,5 +1,5 @@
 import { COLON, isDigit, OPEN_BRACKET, SPACE } from '../formats/tokens/byte-scan.ts';
-import { severityRank } from './message-levels.ts';
+import { severityRank } from '../level.ts';
 
 /** Where a line starts behind a byte order mark. */
 export function startOfText(bytes: Buffer, start: number): number {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
-import { createFormat, detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { scaled } from '../../testing/index.ts';
@@ -187,7 +187,7 @@ describe('records found by the kernel are those that the format finds line by li
       const random = createRandom(1 + index);
       for (const fixture of fixtures) {
         const { bytes, writtenMs } = fixture;
-        const { spec } = detectFormat(bytes, { zone, writtenMs });
+        const { spec } = BUILT_IN_FORMATS.detect(bytes, { zone, writtenMs });
         expectSame(bytes, spec, { zone, writtenMs });
         expectSame(generateText(fixture, random, 30), spec, { zone, writtenMs });
       }
@@ -211,7 +211,7 @@ describe('records found by the kernel are those that the format finds line by li
       const fixture = fixtures.find((each) => each.name === name);
       if (!fixture) continue;
       const { bytes, writtenMs } = fixture;
-      const { spec } = detectFormat(bytes, { zone: createZone('UTC'), writtenMs });
+      const { spec } = BUILT_IN_FORMATS.detect(bytes, { zone: createZone('UTC'), writtenMs });
       const parts = Array.from({ length: 20 }, () => generateText(fixture, random, 200));
       const text = Buffer.concat([...parts, Buffer.from('x'.repeat(300_000)), ...parts]);
       for (const zone of ZONES) expectSame(text, spec, { zone, writtenMs });
@@ -249,7 +249,7 @@ describe('the kernel reads nearly every line itself', () => {
       const bytes = everyMinute(render);
       const writtenMs = Date.parse('2026-10-26T13:00:00Z');
       for (const zone of ZONES) {
-        const { spec } = detectFormat(bytes, { zone, writtenMs });
+        const { spec } = BUILT_IN_FORMATS.detect(bytes, { zone, writtenMs });
         expectSame(bytes, spec, { zone, writtenMs });
         const format = createFormat(spec, { zone, writtenMs });
         scannedHeads(bytes, format);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
-import { createFormat, detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
@@ -273,7 +273,7 @@ describe('records rendered by the kernel', () => {
     const fixtures = new URL('../../parse/fixtures/', import.meta.url);
     for (const name of readdirSync(fixtures).filter((file) => file.endsWith('.log'))) {
       const bytes = readFileSync(new URL(name, fixtures));
-      const format = detectFormat(bytes, OPTIONS);
+      const format = BUILT_IN_FORMATS.detect(bytes, OPTIONS);
       for (const fields of FIELDS) expectSame(bytes, format, { fields });
       expectSame(bytes, format, { raw: true });
       expectSameRaw(bytes, format);

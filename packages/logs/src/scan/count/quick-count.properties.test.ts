@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
-import { BUILT_IN_FORMATS } from '../../parse/format-set.ts';
+import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { fieldValues } from '../../query/index.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';

@@ -1,9 +1,9 @@
 import { makeNeedle, type Needle, type ScanKernel } from '../../kernel/scan-kernel.ts';
+import { findColumns } from '../../parse/decode-record.ts';
 import type { Format } from '../../parse/format.ts';
 import { BYTE_LIST_START } from '../../parse/formats/json-format.ts';
 import { isTakenKey } from '../../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
-import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
 import type { MatchedRecord } from '../match/find-matches.ts';
 import { type JsonColumnReader, jsonSources, jsonTags } from './json-columns.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Needle } from '../../kernel/scan-kernel.ts';
-import { createFormat, detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
 import { levelRank } from '../../parse/level.ts';
 import { createZone } from '../../parse/zone.ts';
@@ -67,7 +67,7 @@ const MORE = Number(process.env.MORE ?? 1);
 
 test.each(names)('each value in %s is found by the texts that are searched for', (name) => {
   const bytes = readFileSync(new URL(name, FIXTURES));
-  const format = createFormat(detectFormat(bytes, OPTIONS).spec, OPTIONS);
+  const format = createFormat(BUILT_IN_FORMATS.detect(bytes, OPTIONS).spec, OPTIONS);
   const records = readRecords(bytes, format);
   const seen = new Set<string>();
   for (const [index, own] of records.entries()) {

@@ -1,5 +1,5 @@
+import { findColumns } from '../../parse/decode-record.ts';
 import { levelRank } from '../../parse/level.ts';
-import { findColumns } from '../../parse/record-columns.ts';
 import { messageShape } from '../../shapes/message-shape.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { LOG_SYSTEMS } from './systems.ts';
@@ -43,7 +43,7 @@ function judge(found: readonly JudgedRecord[], truth: readonly JudgedRecord[]): 
 export function judgeFixture(fixture: string): { format: string; verdict: Verdict } {
   const bytes = readFileSync(new URL(`${fixture}.log`, FIXTURES));
   const { records, writtenMs } = readTruth(fixture);
-  const format = detectFormat(bytes, { zone: createZone(FIXTURE_ZONE), writtenMs });
+  const format = BUILT_IN_FORMATS.detect(bytes, { zone: createZone(FIXTURE_ZONE), writtenMs });
   return { format: format.name, verdict: judge(readRecords(bytes, format), records) };
 }
 

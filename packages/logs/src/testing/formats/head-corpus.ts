@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { detectFormat } from '../../parse/detect-format.ts';
+import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 
@@ -37,7 +37,10 @@ export function judgeCorpus(directory: string): JudgedFile[] {
 function judgeFile(directory: string, name: string): JudgedFile {
   const bytes = readFileSync(join(directory, `${name}.log`));
   const truth = JSON.parse(readFileSync(join(directory, `${name}.json`), 'utf8')) as Truth;
-  const format = detectFormat(bytes, { zone: createZone(truth.zone), writtenMs: Date.parse(truth.modified) });
+  const format = BUILT_IN_FORMATS.detect(bytes, {
+    zone: createZone(truth.zone),
+    writtenMs: Date.parse(truth.modified),
+  });
   const found = readRecords(bytes, format);
   return { name, format: format.name, problems: truth.quiet ? judgeQuiet(found) : judge(found, truth) };
 }

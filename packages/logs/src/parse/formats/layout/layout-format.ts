@@ -1,8 +1,7 @@
 import type { Level } from '../../../types.ts';
-import type { FormatOptions, LineHead, RecordFields } from '../../format.ts';
+import type { FormatOptions, LineHead } from '../../format.ts';
 import { createZone } from '../../zone.ts';
-import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
-import { readCsvFields } from '../lines/csv-fields.ts';
+import { type Columns, columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
 import { type CompiledTime, compileTimeLayout, isPartialTime } from './time-layout.ts';
 
@@ -56,7 +55,7 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
 }
 
 /** Whether times may lack a year or a date: when the file was written completes them. */
-export function hasPartialTime({ times }: LayoutDefinition): boolean {
+function hasPartialTime({ times }: LayoutDefinition): boolean {
   return times.some(isPartialTime);
 }
 
@@ -158,11 +157,12 @@ function createLayoutFormat(
   };
 }
 
-function toColumns(
+/** What a matcher has found. `csv`: the message is the first of comma-separated values with these names. */
+export function toColumns(
   matcher: LineMatcher,
   bytes: Buffer,
   csv?: { names: readonly string[]; more: string },
-): Omit<RecordFields, 'timeMs' | 'level'> {
+): Columns {
   let message = '';
   let source: string | undefined;
   let tag: string | undefined;
@@ -179,4 +179,20 @@ function toColumns(
     for (const [index, value] of others.entries()) if (value) context.push([csv.names[index] ?? 'more', value]);
   }
   return columns(message, { ...(source && { source }), ...(tag && { tag }), context });
+}
+
+/** The fields of a record of comma-separated values; one in quotes may contain commas, doubled quotes and newlines. */
+function readCsvFields(text: string): string[] {
+  const fields: string[] = [];
+  // Every alternative starts with another character, so matching takes linear time.
+  const field = /"((?:[^"]|"")*)"?|([^,]*)/y;
+  for (let at = 0; at <= text.length; at = field.lastIndex + 1) {
+    field.lastIndex = at;
+    const [, quoted, plain = ''] = field.exec(text) ?? [];
+    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    const comma = text.indexOf(',', field.lastIndex);
+    if (comma < 0) break;
+    field.lastIndex = comma;
+  }
+  return fields;
 }

@@ -1,10 +1,8 @@
 import type { Level } from '../../../types.ts';
 import { exactNumber } from '../../exact-context.ts';
-import { levelRank } from '../../level.ts';
+import { levelRank, readLevelWord, statusRank, valueLetterRank } from '../../level.ts';
 import { isDigit, SPACE, skipSpaces, TAB } from '../tokens/byte-scan.ts';
 import type { ReadTime } from '../tokens/iso-time.ts';
-import { readLevelWord, statusRank } from '../tokens/level-word.ts';
-import { letterRank } from '../tokens/value-tokens.ts';
 import type { TimeReader } from './time-layout.ts';
 
 export class LineLayoutError extends Error {
@@ -227,7 +225,7 @@ function createLevelReader(levels: Readonly<Record<string, Level>> = {}) {
       const rank = given.get(bytes.toString('latin1', from, to).toLowerCase());
       if (rank !== undefined) return rank;
     }
-    if (to - from === 1) return letterRank(bytes[from]);
+    if (to - from === 1) return valueLetterRank(bytes[from]);
     return readLevelWord(bytes, from, to);
   };
 }

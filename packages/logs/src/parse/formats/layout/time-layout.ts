@@ -2,11 +2,9 @@ import type { FormatOptions } from '../../format.ts';
 import { wallClockMs } from '../../timestamp.ts';
 import { isDigit, SPACE, skipDigits, skipLetters, startsWith } from '../tokens/byte-scan.ts';
 import { offsetMs, offsetWidth, type ReadTime, readMonthName } from '../tokens/iso-time.ts';
+import { createDatelessClock, createYearlessClock } from '../tokens/partial-times.ts';
 import { readTimeToken } from '../tokens/value-tokens.ts';
-import { createYearlessClock } from '../tokens/yearless-time.ts';
 import { zoneNameOffset } from '../tokens/zone-names.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Reads a time at `start`. One reader serves one file: the options say how to complete what a time leaves out. */
 export type TimeReader = (bytes: Buffer, start: number, end: number, time: ReadTime) => boolean;
@@ -276,17 +274,4 @@ function createReader(
 
 function isClock({ hour, minute, second, halfDay }: Fields): boolean {
   return hour <= (halfDay < 0 ? 23 : 12) && minute <= 59 && second <= 60;
-}
-
-/** Assigns a time of day the latest day on which it is no later than an hour after the file was written. */
-function createDatelessClock({ zone, writtenMs }: FormatOptions): (msOfDay: number) => number {
-  let latestLocalMs = Number.NaN;
-  return (msOfDay) => {
-    if (Number.isNaN(latestLocalMs)) {
-      const latestMs = writtenMs + 3_600_000;
-      latestLocalMs = latestMs + zone.offsetMsAt(latestMs);
-    }
-    const localMs = Math.floor(latestLocalMs / DAY_MS) * DAY_MS + msOfDay;
-    return zone.toEpochMs(localMs <= latestLocalMs ? localMs : localMs - DAY_MS);
-  };
 }

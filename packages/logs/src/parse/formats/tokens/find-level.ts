@@ -1,4 +1,4 @@
-import { parseLevel } from '../../level.ts';
+import { parseLevel, readLevelWord } from '../../level.ts';
 import {
   COLON,
   closingBracket,
@@ -10,7 +10,6 @@ import {
   skipWord,
   TAB,
 } from './byte-scan.ts';
-import { readLevelWord } from './level-word.ts';
 
 /** No program writes its level further than this from the time. */
 const MAX_BYTES = 512;

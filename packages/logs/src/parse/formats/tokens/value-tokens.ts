@@ -1,8 +1,8 @@
 import { parseJson } from '@porthole/records';
+import { readLevelWord, severityRank, valueLetterRank } from '../../level.ts';
 import type { Zone } from '../../zone.ts';
 import { isDigit, skipDigits, startsWith } from './byte-scan.ts';
 import { readIsoTime } from './iso-time.ts';
-import { priorityRank, readLevelWord } from './level-word.ts';
 
 /** A time given as a value: ISO text, or a number of seconds, ms, µs or ns since 1970. `NaN` if it is not a time. */
 export function readTimeToken(bytes: Buffer, start: number, end: number, zone: Zone): number {
@@ -51,7 +51,7 @@ export function readLevelToken(bytes: Buffer, from: number, to: number): number 
   if (length <= 0) return 0;
   if (!isDigit(bytes[start])) {
     // MongoDB writes debug levels as D1 to D5.
-    if (length === 1 || (length === 2 && isDigit(bytes[start + 1]))) return letterRank(bytes[start]);
+    if (length === 1 || (length === 2 && isDigit(bytes[start + 1]))) return valueLetterRank(bytes[start]);
     // MySQL's JSON sink has labels `System`, `Error`, `Warning` and `Note`.
     return readLevelWord(bytes, start, end) || (isSystem(bytes, start, end) ? 3 : 0);
   }
@@ -65,33 +65,7 @@ function isSystem(bytes: Buffer, start: number, end: number): boolean {
 
 /** The rank of a severity of syslog, journald or GELF, 0 (emergency) to 7 (debug); 0 if it is not one. */
 export function readSeverityDigit(bytes: Buffer, start: number, end: number): number {
-  const digit = (bytes[start] ?? 0) - 48;
-  return end - start === 1 && digit >= 0 && digit <= 7 ? priorityRank(digit) : 0;
-}
-
-/** The rank of a capital that stands for a level; 0 if it does not. */
-export function letterRank(byte: number | undefined): number {
-  switch (byte) {
-    case 84: // T
-    case 86: // V
-      return 1;
-    case 68: // D
-      return 2;
-    case 73: // I
-    case 78: // N
-      return 3;
-    case 87: // W
-      return 4;
-    case 69: // E
-    case 83: // S
-      return 5;
-    case 65: // A
-    case 67: // C
-    case 70: // F
-      return 6;
-    default:
-      return 0;
-  }
+  return end - start === 1 ? severityRank((bytes[start] ?? 0) - 48) : 0;
 }
 
 /** Unquotes a value; what is not quoted, or badly quoted, is returned as is. */

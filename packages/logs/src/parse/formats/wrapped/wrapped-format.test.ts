@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { detectFormat } from '../../detect-format.ts';
+import { BUILT_IN_FORMATS } from '../../detect-format.ts';
 import type { Format, RecordFields } from '../../format.ts';
 import { createZone } from '../../zone.ts';
 import { unescapeText } from './json-text.ts';
@@ -53,14 +53,14 @@ const names = readdirSync(FIXTURES).filter((name) => name.endsWith('.log') && !/
 describe.each(['docker', 'cri'] as const)('inside lines of %s', (wrapper) => {
   test.each(names)('%s has the same records', (name) => {
     const text = readFileSync(new URL(name, FIXTURES), 'utf8').replaceAll('\r\n', '\n').replace(/\n?$/, '\n');
-    const inner = detectFormat(Buffer.from(text), OPTIONS);
+    const inner = BUILT_IN_FORMATS.detect(Buffer.from(text), OPTIONS);
     const records = readRecords(text, inner);
     const wrapped = records
       .flatMap(({ lines, timeMs = OUTER_MS }) =>
         lines.map((line) => `${WRAPPERS[wrapper](line, new Date(timeMs).toISOString())}\n`),
       )
       .join('');
-    const format = detectFormat(Buffer.from(wrapped), OPTIONS);
+    const format = BUILT_IN_FORMATS.detect(Buffer.from(wrapped), OPTIONS);
     expect(format.name).toBe(`${wrapper}+${inner.name}`);
     const read = readRecords(wrapped, format).map(({ isHead: _isHead, lines, ...fields }) => ({
       lines: lines.length,
@@ -73,7 +73,7 @@ describe.each(['docker', 'cri'] as const)('inside lines of %s', (wrapper) => {
 describe('the time of a line in a container', () => {
   const timeOf = (line: string, time: string, name: 'cri+iso' | 'cri+clock-first' | 'cri+json') => {
     const bytes = Buffer.from(WRAPPERS.cri(line, time));
-    const format = detectFormat(bytes, OPTIONS);
+    const format = BUILT_IN_FORMATS.detect(bytes, OPTIONS);
     expect(format.name).toBe(name);
     return new Date(format.decode(bytes, 0, bytes.length).timeMs ?? 0).toISOString();
   };

@@ -1,12 +1,17 @@
 import type { FormatOptions, LineHead, RecordFields, WrapperName } from '../../format.ts';
 import type { Zone } from '../../zone.ts';
 import { headFields, type ShapedFormat, trimLineEnd } from '../define-format.ts';
-import { createAnsiWrapper } from './ansi-lines.ts';
-import { createComposeWrapper } from './compose-lines.ts';
-import { createCriWrapper } from './cri-lines.ts';
-import { createDockerWrapper } from './docker-lines.ts';
-import { createIndentedWrapper } from './indented-lines.ts';
-import type { InnerLine, LineWrapper } from './line-wrapper.ts';
+import { sampleLineEnd } from '../sample-lines.ts';
+import { skipSpaces } from '../tokens/byte-scan.ts';
+import {
+  createAnsiWrapper,
+  createComposeWrapper,
+  createCriWrapper,
+  createDockerWrapper,
+  createIndentedWrapper,
+  type InnerLine,
+  type LineWrapper,
+} from './line-wrappers.ts';
 
 /** What is around a line may come behind it: of a line of Docker, 16 KiB before they are escaped, it is the time. */
 const MAX_HEAD_BYTES = 128 * 1024;
@@ -46,7 +51,7 @@ export function createWrapper(name: WrapperName, { zone }: Pick<FormatOptions, '
   return CREATORS[name](zone);
 }
 
-export interface WrappedOptions {
+interface WrappedOptions {
   /** Whether the times of the inner lines lack a year or a date. */
   isPartial: boolean;
   /** The inner format in another zone: what both read as the same time has its zone in the line. */
@@ -142,4 +147,20 @@ function addContext(
     context: all,
     contextText: `${contextText.trimEnd().slice(0, -1)}${isEmpty ? '' : ','}${members.join(',')}}`,
   };
+}
+
+/** The text inside the lines of a sample; `undefined` if too few are wrapped. */
+export function unwrapSample(wrapper: LineWrapper, bytes: Buffer): Buffer | undefined {
+  let lines = 0;
+  let wrapped = 0;
+  for (let start = 0, end = sampleLineEnd(bytes, 0); end >= 0; start = end, end = sampleLineEnd(bytes, start)) {
+    const lineEnd = trimLineEnd(bytes, start, end);
+    if (skipSpaces(bytes, start, lineEnd) === lineEnd) continue;
+    if (lines >= wrapper.examinedLines) break;
+    lines++;
+    if (wrapper.isTypical(bytes, start, lineEnd)) wrapped++;
+    else if (wrapper.minShare === 1) return undefined;
+  }
+  if (wrapped < wrapper.minLines || wrapped < lines * wrapper.minShare) return undefined;
+  return unwrapText(wrapper, bytes.subarray(0, bytes.lastIndexOf(10) + 1 || bytes.length));
 }

@@ -31,3 +31,16 @@ function latestTime(zone: Zone, writtenMs: number): { localMs: number; year: num
   const localMs = latestMs + zone.offsetMsAt(latestMs);
   return { localMs, year: new Date(localMs).getUTCFullYear() };
 }
+
+/** Assigns a time of day the latest day on which it is no later than an hour after the file was written. */
+export function createDatelessClock({ zone, writtenMs }: FormatOptions): (msOfDay: number) => number {
+  let latestLocalMs = Number.NaN;
+  return (msOfDay) => {
+    if (Number.isNaN(latestLocalMs)) {
+      const latestMs = writtenMs + 3_600_000;
+      latestLocalMs = latestMs + zone.offsetMsAt(latestMs);
+    }
+    const localMs = Math.floor(latestLocalMs / DAY_MS) * DAY_MS + msOfDay;
+    return zone.toEpochMs(localMs <= latestLocalMs ? localMs : localMs - DAY_MS);
+  };
+}

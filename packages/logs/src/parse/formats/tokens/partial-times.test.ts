@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createZone } from '../../zone.ts';
-import { createYearlessClock } from './yearless-time.ts';
+import { createYearlessClock } from './partial-times.ts';
 
 const HOUR_MS = 3_600_000;
 
