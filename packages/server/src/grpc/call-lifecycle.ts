@@ -45,7 +45,7 @@ function peerAddress(call: ServerInterceptingCallInterface): string {
 }
 
 /** One call, from its arrival to its status. */
-class CallLifecycle {
+export class CallLifecycle {
   /** The status we sent; some are sent by the library itself. */
   status: status | undefined;
   /** The request message. */
@@ -64,6 +64,7 @@ class CallLifecycle {
   #code: ErrorCode | undefined;
   #isSuspicious = false;
   #failure: string | undefined;
+  /** The call as it may appear in the own log. */
   readonly logged: LoggedRequest;
   #hasEnded = false;
 
@@ -130,13 +131,14 @@ class CallLifecycle {
     }
   }
 
+  /** The client of an authorized call. */
   get user(): Omit<StreamUser, 'isEndless'> {
     const identity = this.#identity;
     const address = plainAddress(peerAddress(this.#call));
     return { client: clientKey({ identity, address }), isMember: identity?.isMember ?? false };
   }
 
-  /** Until the call has ended. */
+  /** `end` is called when its credentials are no longer valid, until the call has ended. */
   watchSession(end: (reason: CredentialsEnded) => void): void {
     if (!this.#credentials || this.#hasEnded) return;
     const { access } = this.#options.policy;
@@ -153,6 +155,7 @@ class CallLifecycle {
     if (isErrorCode(sentCode)) this.#code ??= sentCode;
   }
 
+  /** Keeps a failure of the node for the access log. */
   failed(error: unknown): void {
     this.#failure = errorMessage(error);
     if (isFault(error)) this.#options.policy.metrics.countFault('grpc');
@@ -182,7 +185,10 @@ class CallLifecycle {
     this.#call.sendStatus({ code: this.status, details });
   }
 
-  /** The library has no way to end a call at once. */
+  /**
+   * Ends a call whose client does not read: a status would wait behind the unread messages. The library has no way to do
+   * that.
+   */
   reset(): void {
     this.status = status.RESOURCE_EXHAUSTED;
     getHttp2Stream(this.#call).close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -309,33 +315,11 @@ export class Gate {
     return lifecycle.response;
   };
 
-  /** The call as it may appear in the own log. */
-  loggedRequest(metadata: Metadata): LoggedRequest {
-    return this.#lifecycles.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
-  }
-
-  /** Keeps a failure of the node for the access log. */
-  failed(metadata: Metadata, error: unknown): void {
-    this.#lifecycles.get(metadata)?.failed(error);
-  }
-
-  fault(metadata: Metadata, error: unknown): void {
-    this.#lifecycles.get(metadata)?.fault(error);
-  }
-
-  /** Ends a call whose client does not read: a status would wait behind the unread messages. */
-  reset(metadata: Metadata): void {
-    this.#lifecycles.get(metadata)?.reset();
-  }
-
-  /** The client of an authorized call. */
-  streamUser(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
-    return this.#lifecycles.get(metadata)?.user ?? { client: '', isMember: false };
-  }
-
-  /** For a call that does not end by itself: `end` is called when its credentials are no longer valid. */
-  watchSession(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
-    this.#lifecycles.get(metadata)?.watchSession(end);
+  /** The call with this metadata, which was authorized. */
+  lifecycleOf(metadata: Metadata): CallLifecycle {
+    const lifecycle = this.#lifecycles.get(metadata);
+    if (!lifecycle) throw new Error('a call without the metadata it was authorized with');
+    return lifecycle;
   }
 
   /** Health watches never end by themselves. */

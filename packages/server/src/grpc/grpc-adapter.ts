@@ -122,18 +122,12 @@ function implementation(
   };
   const names = Object.keys(calls) as MethodName[];
   const handlers = names.map((method) => {
-    const takesSlot = getRoute(METHOD_ROUTES[method]).stream ?? false;
-    const watchSession: ResponderDeps['watchSession'] = (metadata, end) => gate.watchSession(metadata, end);
     const deps: ResponderDeps = {
       policy,
       log,
-      takesSlot,
-      streamUser: (metadata) => ({ ...gate.streamUser(metadata), isEndless: method === 'FollowLogs' }),
-      watchSession: method === 'FollowLogs' ? watchSession : undefined,
-      loggedRequest: (metadata) => gate.loggedRequest(metadata),
-      failed: (metadata, error) => gate.failed(metadata, error),
-      fault: (metadata, error) => gate.fault(metadata, error),
-      reset: (metadata) => gate.reset(metadata),
+      takesSlot: getRoute(METHOD_ROUTES[method]).stream ?? false,
+      isEndless: method === 'FollowLogs',
+      lifecycleOf: (metadata) => gate.lifecycleOf(metadata),
     };
     const call: StreamCall<never, object> | UnaryCall<never, object> = calls[method];
     const handler = definition[method].responseStream

@@ -5,32 +5,20 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
-import type { CredentialsEnded } from '../auth/access.ts';
 import { ClientDisconnected, isFault, ReaderStalled } from '../errors.ts';
 import { Deadline } from '../transport/deadline.ts';
-import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
+import type { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
-import type { StreamUser } from '../transport/stream-slots.ts';
-import { toCallStatus } from './call-lifecycle.ts';
+import { type CallLifecycle, toCallStatus } from './call-lifecycle.ts';
 import type { StreamCall, UnaryCall } from './calls/log-calls.ts';
 
 export interface ResponderDeps {
   policy: Pick<RequestPolicy, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;
   log: RequestLog;
-  /** Whether the call counts as a stream. */
+  /** Whether the call counts as a stream, and one that does not end by itself. */
   takesSlot: boolean;
-  /** The client of the call. */
-  streamUser(metadata: Metadata): StreamUser;
-  /** Only for calls that do not end by themselves: calls back when their credentials are no longer valid. */
-  watchSession?: ((metadata: Metadata, end: (reason: CredentialsEnded) => void) => void) | undefined;
-  /** The call as it may appear in the own log. */
-  loggedRequest(metadata: Metadata): LoggedRequest;
-  /** Reports a failure of the node to the access log. */
-  failed(metadata: Metadata, error: unknown): void;
-  /** Reports a mistake in this program, and ends the call. */
-  fault(metadata: Metadata, error: unknown): void;
-  /** Ends a call at once, without a status. */
-  reset(metadata: Metadata): void;
+  isEndless: boolean;
+  lifecycleOf(metadata: Metadata): CallLifecycle;
 }
 
 /** Handles a unary call. */
@@ -40,24 +28,25 @@ export function respondUnary<Request, Response>(
 ): handleUnaryCall<Request, Response> {
   return (call, respond) => {
     const { slots, answerTimeoutMs } = deps.policy;
+    const lifecycle = deps.lifecycleOf(call.metadata);
+    const user = { ...lifecycle.user, isEndless: deps.isEndless };
     const deadline = new Deadline(answerTimeoutMs);
     call.once('cancelled', () => deadline.abort(new ClientDisconnected()));
     const run = async () => {
       let releaseSlot: (() => void) | undefined;
       try {
-        const user = deps.streamUser(call.metadata);
         if (deps.takesSlot) releaseSlot = slots.take(user);
         const options = { signal: deadline.signal, client: user.client };
         respond(null, await deadline.race(handle(call.request, options), () => {}));
       } catch (error) {
-        explain(error, call.metadata, deps);
+        explain(error, lifecycle, deps);
         respond(toCallStatus(error));
       } finally {
         deadline.met();
         releaseSlot?.();
       }
     };
-    run().catch((error) => deps.fault(call.metadata, error));
+    run().catch((error) => lifecycle.fault(error));
   };
 }
 
@@ -67,26 +56,29 @@ export function respondStream<Request, Response>(
   deps: ResponderDeps,
 ): handleServerStreamingCall<Request, Response> {
   return (call) => {
-    const { slots, answerTimeoutMs } = deps.policy;
+    const { slots, answerTimeoutMs, stallTimeoutMs } = deps.policy;
+    const lifecycle = deps.lifecycleOf(call.metadata);
+    const user = { ...lifecycle.user, isEndless: deps.isEndless };
     const deadline = new Deadline(answerTimeoutMs);
     call.once('cancelled', () => deadline.abort(new ClientDisconnected()));
     const run = async () => {
       let releaseSlot: (() => void) | undefined;
       try {
-        const user = deps.streamUser(call.metadata);
         releaseSlot = slots.take(user);
-        deps.watchSession?.(call.metadata, (reason) => deadline.abort(reason));
+        if (deps.isEndless) lifecycle.watchSession((reason) => deadline.abort(reason));
         const items = open(call.request, { signal: deadline.signal, client: user.client });
-        await send(call, items, { deadline, answering: deps });
+        await send(call, items, { deadline, lifecycle, stallTimeoutMs });
         call.end();
       } catch (error) {
-        endEarly(call, error, deps);
+        explain(error, lifecycle, deps);
+        if (error instanceof ReaderStalled) lifecycle.reset();
+        else if (!call.cancelled) call.emit('error', toCallStatus(error));
       } finally {
         deadline.met();
         releaseSlot?.();
       }
     };
-    run().catch((error) => deps.fault(call.metadata, error));
+    run().catch((error) => lifecycle.fault(error));
   };
 }
 
@@ -97,13 +89,13 @@ export function respondStream<Request, Response>(
 async function send<Request, Response>(
   call: ServerWritableStream<Request, Response>,
   items: AsyncIterable<Response | undefined>,
-  { deadline, answering: deps }: { deadline: Deadline; answering: ResponderDeps },
+  { deadline, lifecycle, stallTimeoutMs }: { deadline: Deadline; lifecycle: CallLifecycle; stallTimeoutMs: number },
 ): Promise<void> {
-  const writer = new MessageWriter(call, deps.policy.stallTimeoutMs);
+  const writer = new MessageWriter(call, stallTimeoutMs);
   const iterator = items[Symbol.asyncIterator]();
   const close = () => {
     iterator.return?.().catch((error) => {
-      if (isFault(error)) deps.failed(call.metadata, error); // the call has ended: there is no client left to report it to
+      if (isFault(error)) lifecycle.failed(error); // the call has ended: there is no client left to report it to
     });
   };
   const next = () => deadline.race(iterator.next(), close);
@@ -117,25 +109,15 @@ async function send<Request, Response>(
   }
 }
 
-function endEarly<Request, Response>(
-  call: ServerWritableStream<Request, Response>,
-  error: unknown,
-  deps: ResponderDeps,
-): void {
-  explain(error, call.metadata, deps);
-  if (error instanceof ReaderStalled) deps.reset(call.metadata);
-  else if (!call.cancelled) call.emit('error', toCallStatus(error));
-}
-
 /** Logs failures of the node to the own log; errors of the client only at level debug. */
-function explain(error: unknown, metadata: Metadata, { log, loggedRequest, failed }: ResponderDeps): void {
+function explain(error: unknown, lifecycle: CallLifecycle, { log }: ResponderDeps): void {
   if (error instanceof ClientDisconnected) return;
   const code = codeOf(error);
   const isCut = error instanceof ReaderStalled;
-  if (isCut || code === 'INTERNAL') failed(metadata, error);
-  if (isCut) log.cut(loggedRequest(metadata), error);
-  else if (code === 'INTERNAL') log.failed(loggedRequest(metadata), error);
-  else log.refused(loggedRequest(metadata), code);
+  if (isCut || code === 'INTERNAL') lifecycle.failed(error);
+  if (isCut) log.cut(lifecycle.logged, error);
+  else if (code === 'INTERNAL') log.failed(lifecycle.logged, error);
+  else log.refused(lifecycle.logged, code);
 }
 
 /** Writes one message at a time; fails if the client does not read it in time. */

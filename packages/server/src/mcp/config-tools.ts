@@ -8,8 +8,8 @@ import {
   type RecordStore,
   type SettingEntry,
 } from '@porthole/contract';
-import { NODE_LABELS } from './record-arguments.ts';
-import { countNodes, cutText, describeGaps, type Tool, takeFirst } from './tool.ts';
+import { MEMBERS } from './record-arguments.ts';
+import { countNodes, cutValue, describeGaps, type Tool, takeFirst } from './tool.ts';
 
 const MOST_NODES = 200;
 const MOST_SETTINGS = 300;
@@ -19,15 +19,6 @@ const MOST_FILES = 300;
 /** Characters of one value. */
 const VALUE_CHARACTERS = 2000;
 
-const NODES = {
-  type: 'array',
-  items: { type: 'string' },
-  maxItems: 100,
-  description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
-} as const;
-
-const ROLE = { type: 'string', description: 'Only nodes with this role.' } as const;
-
 /** What nodes there are, how they are configured, and which logs they have. */
 export const CONFIG_TOOLS: readonly Tool[] = [
   {
@@ -35,7 +26,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     title: 'List nodes',
     description:
       'The nodes of the cluster: id, role, state, errors of the last 15 minutes, time of the newest record, failing health checks. Start here.',
-    input: { labels: NODE_LABELS },
+    input: { labels: MEMBERS.labels },
     async run(args, { client, signal }) {
       const { labels = [] } = toSelection(args);
       const bad = labels.find((label) => !isLabelPattern(label));
@@ -90,9 +81,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     description:
       'The keys in which nodes of the same role differ, with their values and which nodes have them. Addresses and names, which are expected to differ, are left out unless "expected" is true.',
     input: {
-      nodes: NODES,
-      role: ROLE,
-      labels: NODE_LABELS,
+      ...MEMBERS,
       by: { type: 'string', description: 'The name of a label: compare only nodes with the same value, like zone.' },
       expected: { type: 'boolean', description: 'Include differences that are expected.' },
     },
@@ -129,7 +118,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     name: 'list_logs',
     title: 'List log files',
     description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
-    input: { nodes: NODES, role: ROLE, labels: NODE_LABELS },
+    input: MEMBERS,
     async run(selection, { client, signal }) {
       const answer = await client.cluster.logFiles(toSelection(selection), { signal });
       const { files, members } = answer;
@@ -223,6 +212,5 @@ function describeDifference({ key, secret, isExpected, values }: ConfigDifferenc
 }
 
 function shorten(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > VALUE_CHARACTERS ? cutText(text, VALUE_CHARACTERS) : value;
+  return cutValue(value, VALUE_CHARACTERS);
 }

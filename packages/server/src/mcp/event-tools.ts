@@ -12,9 +12,9 @@ import {
 } from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { toIso, toSelection } from './config-tools.ts';
-import { count, NODE_LABELS, readTimes, SELECTION, TIME, toCount } from './record-arguments.ts';
+import { count, MEMBERS, readTimes, TIME, toCount } from './record-arguments.ts';
 import { collectRecords } from './record-tools.ts';
-import { countNodes, cutText, type Tool, takeFirst } from './tool.ts';
+import { countNodes, cutText, cutValue, type Tool, takeFirst } from './tool.ts';
 
 const MOST_EVENTS = 200;
 const DEFAULT_EVENTS = 30;
@@ -43,9 +43,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
     input: {
       since: { type: 'string', description: `Look from this time on: ${TIME}. Default: 1h.` },
       until: { type: 'string', description: 'Look before this time. Default: now.' },
-      nodes: SELECTION.nodes,
-      role: SELECTION.role,
-      labels: NODE_LABELS,
+      ...MEMBERS,
     },
     async run(args, context) {
       const { since, until } = await readTimes(context, { since: args.since ?? '1h', until: args.until });
@@ -75,9 +73,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
       since: { type: 'string', description: `Only events from this time on: ${TIME}. Default: 24h.` },
       until: { type: 'string', description: 'Only events before this time.' },
       kinds: { type: 'array', items: { type: 'string', enum: [...EVENT_KINDS] }, description: 'Only these kinds.' },
-      nodes: SELECTION.nodes,
-      role: SELECTION.role,
-      labels: NODE_LABELS,
+      ...MEMBERS,
       limit: count(MOST_EVENTS, DEFAULT_EVENTS, 'events'),
     },
     async run(args, context) {
@@ -170,6 +166,5 @@ function eventText(record: ClusterRecord): string {
 }
 
 function shortValue(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > VALUE_CHARACTERS ? cutText(text, VALUE_CHARACTERS) : value;
+  return cutValue(value, VALUE_CHARACTERS);
 }

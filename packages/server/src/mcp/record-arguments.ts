@@ -12,16 +12,8 @@ export const BUDGET_MS = 20_000;
 
 export const TIME = 'RFC 3339, "2026-11-15 14:05" or "14:05" in the zone of the node, or how long ago: 15m, 2h, 3d';
 
-/** Which nodes, besides their ids. */
-export const NODE_LABELS = {
-  type: 'array',
-  items: { type: 'string' },
-  maxItems: 16,
-  description:
-    'Only nodes with these labels, like "zone=eu-1"; * and ? in the value match any text. Of each name one must match. list_nodes has the labels.',
-} as const;
-
-export const SELECTION = {
+/** Which nodes. */
+export const MEMBERS = {
   nodes: {
     type: 'array',
     items: { type: 'string' },
@@ -29,7 +21,17 @@ export const SELECTION = {
     description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
   },
   role: { type: 'string', description: 'Only nodes with this role.' },
-  labels: NODE_LABELS,
+  labels: {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: 16,
+    description:
+      'Only nodes with these labels, like "zone=eu-1"; * and ? in the value match any text. Of each name one must match. list_nodes has the labels.',
+  },
+} as const;
+
+export const SELECTION = {
+  ...MEMBERS,
   store: {
     type: 'string',
     enum: ['auto', 'nodes', 'archive'],

@@ -81,6 +81,12 @@ export function cutText(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)} [${text.length - most} more characters]` : text;
 }
 
+/** The same of a value as JSON. */
+export function cutValue(value: unknown, most: number): unknown {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > most ? cutText(text, most) : value;
+}
+
 /**
  * Angle brackets would look like the end of the quotation. Characters that a person does not see, or that reverse the
  * order of others, are used to hide text from the person who watches: they are written as escapes.

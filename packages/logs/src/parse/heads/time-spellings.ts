@@ -14,7 +14,7 @@ import { daysIn, twoDigits } from '../timestamp.ts';
 
 /*
  * How programs spell times. A spelling is found at any position by what it looks like; what it leaves out (zone, year,
- * date, the order of day and month) is completed by `complete-time.ts`.
+ * date, the order of day and month) is completed by `find-times.ts`.
  */
 
 /** Spellings, by what a time has at least. The names are shown to users. */
