@@ -13,7 +13,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'archive/src/ship/log-shipper.ts': 'versions of rows, and ages of records',
   'archive/src/ship/progress-writer.ts': 'up to when records were shipped',
   'archive/src/combined/combined-counts.ts': 'time ranges of requests',
-  'archive/src/combined/known-sources.ts': 'since when something fails, for people',
+  'archive/src/combined/plan-sources.ts': 'since when something fails, for people',
   'archive/src/combined/combined-reports.ts': 'compared with times of records',
   'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/retry.ts': 'the time of day next to a clock that does not jump',

@@ -29,7 +29,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 /** The only files that open connections, start processes or threads, and how each owns their errors for life. */
 const OWNERS: Readonly<Record<string, string>> = {
-  'archive/src/clickhouse/send-request.ts':
+  'archive/src/clickhouse/clickhouse.ts':
     'a listener from birth; the body is read with an idle time and fails if it is cut',
   'cli/src/commands/demo/demo-archive.ts': 'a listener as soon as it is started, which explains why it does not start',
   'cli/src/commands/demo/demo-nodes.ts': 'servers that are closed at once; an error is the answer',

@@ -26,8 +26,7 @@ import type {
 } from '@porthole/logs/types';
 import type { ArchiveOptions } from '../query/prepare-query.ts';
 import { archivePart, blameArchive, reportsOfUnasked, settleArchive, withArchive } from './combined-reports.ts';
-import type { ClusterFacts } from './known-sources.ts';
-import { cutOf, MISSING_LOG, type SourcePlan } from './plan-sources.ts';
+import { type ClusterFacts, cutOf, MISSING_LOG, type SourcePlan } from './plan-sources.ts';
 
 /* Counts of members and of the archive, of which no record is in both, added up. */
 

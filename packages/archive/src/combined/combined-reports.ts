@@ -11,8 +11,7 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import type { ArchivedNode } from '../query/archived-nodes.ts';
-import type { MemberFacts } from './known-sources.ts';
-import { beforeOf, findGaps, type Gap, mostFrequent, type SourcePlan } from './plan-sources.ts';
+import { beforeOf, findGaps, type Gap, type MemberFacts, mostFrequent, type SourcePlan } from './plan-sources.ts';
 
 /** What a request read of the archive. */
 interface ArchiveShare {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ArchivedLog, ArchivedNode } from '../query/archived-nodes.ts';
-import type { MemberFacts } from './known-sources.ts';
-import { findGaps, planSources } from './plan-sources.ts';
+import { findGaps, type MemberFacts, planSources } from './plan-sources.ts';
 
 const MINUTE = 60_000;
 

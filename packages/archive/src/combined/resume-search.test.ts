@@ -1,7 +1,7 @@
 import { packCursor, unpackCursor } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { decodeArchiveCursor, encodeArchiveCursor } from '../query/search-archive.ts';
-import { type CombinedPosition, encodeCombinedCursor, resumedPosition } from './resume-search.ts';
+import { type CombinedPosition, encodeCombinedCursor, resumedPosition } from './combined-search.ts';
 
 const KEY = { time_ms: 1_794_743_999_123, node: 'broker-1', log: 'broker.log', file_id: 'f', file_offset: 48_213 };
 const POSITION: CombinedPosition = {

@@ -11,17 +11,14 @@ import type {
 import type { DigestQuery, FieldsQuery, HistogramQuery, SearchQuery, TopQuery } from '@porthole/logs/types';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quoteName } from '../clickhouse/quote.ts';
-import { PROGRESS, RECORDS } from '../schema/tables.ts';
-import { ArchiveRun } from './archive-run.ts';
+import { PROGRESS, RECORDS } from '../schema/schema.ts';
 import { type ArchivedNode, fetchNodes, requireProgress } from './archived-nodes.ts';
-import { searchAroundArchive } from './around-archive.ts';
 import { archiveDigest } from './counts/archive-digest.ts';
-import { archiveFields } from './counts/archive-fields.ts';
-import { archiveHistogram } from './counts/archive-histogram.ts';
+import { archiveFields, archiveHistogram } from './counts/archive-histogram.ts';
 import { archiveTop } from './counts/archive-top.ts';
-import type { ArchiveOptions, QueryDeps } from './prepare-query.ts';
+import { type ArchiveOptions, ArchiveRun, type QueryDeps } from './prepare-query.ts';
 import type { MatchRegex } from './row-columns.ts';
-import { searchArchive } from './search-archive.ts';
+import { searchArchive, searchAroundArchive } from './search-archive.ts';
 
 export interface ArchiveStateOptions {
   /** Reads as a user who needs no right to write. Not closed. */

@@ -1,7 +1,7 @@
 import { type Labels, PortholeError, parseJson, readLabels } from '@porthole/contract';
 import { quote } from '../clickhouse/quote.ts';
-import { STORED_COLUMNS } from '../schema/tables.ts';
-import type { ArchiveRun } from './archive-run.ts';
+import { STORED_COLUMNS } from '../schema/schema.ts';
+import type { ArchiveRun } from './prepare-query.ts';
 
 /** What the archive has of a node. */
 export interface ArchivedNode {

@@ -1,6 +1,6 @@
 import { bucketWidth } from '@porthole/logs';
 import { quote, quoteTime } from '../clickhouse/quote.ts';
-import { FIRST_DAY_MS, LAST_DAY_MS } from '../schema/tables.ts';
+import { FIRST_DAY_MS, LAST_DAY_MS } from '../schema/schema.ts';
 import type { ArchiveOptions, PreparedQuery } from './prepare-query.ts';
 import { type DecodedRow, decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
-import { checkSchema, dropOldDays, migrate, planMigration } from './migrate.ts';
-import { createTables } from './tables.ts';
+import { checkSchema, createTables, dropOldDays, migrate, planMigration } from './schema.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 10);
 

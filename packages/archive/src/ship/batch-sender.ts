@@ -1,7 +1,11 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { errorMessage } from '@porthole/contract';
 import { owned, Shared } from '@porthole/logs/shared';
 import { ArchiveError } from '../archive-error.ts';
-import type { ClickHouseTarget } from './clickhouse-target.ts';
+import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { quote } from '../clickhouse/quote.ts';
+import { checkSchema, RECORDS, readFeatures } from '../schema/schema.ts';
 import type { LogReader } from './log-reader.ts';
 import type { LogCheckpoint, PendingBatch } from './positions.ts';
 import { RowWriter } from './row-writer.ts';
@@ -20,7 +24,7 @@ const MAX_WAIT_MS = 30_000;
 const ROOM_POLL_MS = 20;
 
 /** Rows of one or more logs, and what is known to be shipped once they are stored. */
-export interface BuiltBatch {
+interface BuiltBatch {
   /** What is sent, again and again if need be. */
   packed: Buffer;
   /** Whether it is on disk, as it is before it is sent. */
@@ -78,7 +82,7 @@ export interface ShipProblem {
   detail: string;
 }
 
-export interface BatchSenderDeps {
+interface BatchSenderDeps {
   target: ClickHouseTarget;
   /** Keeps the batch in flight: after a crash, the very same one is sent again. */
   pending: PendingBatch;
@@ -174,4 +178,77 @@ export class BatchSender {
 /** A failure of the archive, or of the disk that positions are kept on. */
 export function toProblem(error: unknown): ShipProblem {
   return { code: error instanceof ArchiveError ? error.code : 'ARCHIVE_POSITION', detail: errorMessage(error) };
+}
+
+/** More files of one log are not distinguished after the positions were lost. */
+const MAX_KNOWN_FILES = 1000;
+
+/** A batch may wait for merges of the server. */
+const SEND_TIMEOUT_MS = 60_000;
+
+/** All rows of a partition become one part, stored together or not at all; a distributed table stores them at once. */
+const SETTINGS = { max_insert_block_size: 1_048_576, insert_distributed_sync: 1 };
+
+/** Compresses rows to a tenth. */
+const GZIP = { level: 1 };
+
+/** A file of which the archive has records. */
+export interface KnownFile {
+  id: string;
+  /** Time of the newest of them; 0 if none has one. */
+  toMs: number;
+}
+
+/** Sends rows to the table `records` of ClickHouse. All methods throw an `ArchiveError`. */
+export class ClickHouseTarget {
+  /** What `pack` returns: a batch that was packed as another one, by another version, is made anew. */
+  readonly format = 'JSONEachRow.gzip.1';
+  readonly #clickhouse: ClickHouse;
+  #settings: Readonly<Record<string, number>> = SETTINGS;
+
+  constructor(clickhouse: ClickHouse) {
+    this.#clickhouse = clickhouse;
+  }
+
+  /** Makes sure that it can take records. Called before the first batch and after failures. */
+  async prepare(): Promise<void> {
+    await checkSchema(this.#clickhouse);
+    const { hasAsyncInsert } = await readFeatures(this.#clickhouse);
+    // Many nodes insert a little every second: a server that can collects them, and responds once they are stored.
+    this.#settings = hasAsyncInsert ? { ...SETTINGS, async_insert: 1, wait_for_async_insert: 1 } : SETTINGS;
+  }
+
+  /**
+   * What is sent for these rows: lines of JSON, columns with their default value left out. A copy: the
+   * memory of the rows is used again. Does not depend on `prepare`.
+   */
+  pack(rows: Buffer): Promise<Buffer> {
+    return promisify<Buffer, typeof GZIP, Buffer>(gzip)(rows, GZIP);
+  }
+
+  /**
+   * Sends what was packed, as often as it takes. Resolves once the rows are stored, together or not at all as far as
+   * ClickHouse can do that. Rows that were stored before replace themselves.
+   */
+  async send(packed: Buffer, signal: AbortSignal): Promise<void> {
+    await this.#clickhouse.insert(`INSERT INTO ${RECORDS} FORMAT JSONEachRow`, {
+      body: packed,
+      isGzip: true,
+      settings: this.#settings,
+      signal,
+      timeoutMs: SEND_TIMEOUT_MS,
+    });
+  }
+
+  /** Files of a log of which it has records, newest first: for a node that has lost its positions. */
+  async knownFiles(
+    { cluster, node, log }: { cluster: string; node: string; log: string },
+    signal: AbortSignal,
+  ): Promise<KnownFile[]> {
+    const where = `cluster = ${quote(cluster)} AND node = ${quote(node)} AND log = ${quote(log)}`;
+    const sql = `SELECT file_id AS id, max(time_ms) AS to_ms FROM ${RECORDS} WHERE ${where}
+GROUP BY file_id ORDER BY to_ms DESC LIMIT ${MAX_KNOWN_FILES}`;
+    const files = await this.#clickhouse.query<{ id: string; to_ms: number }>(sql, { signal });
+    return files.map(({ id, to_ms: toMs }) => ({ id, toMs }));
+  }
 }

@@ -4,10 +4,10 @@ import { LogDir, Scrubbing } from '@porthole/logs';
 import { eventually, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
-import { migrate, planMigration } from '../schema/migrate.ts';
+import { migrate, planMigration } from '../schema/schema.ts';
 import { serverPorts, startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { canMount, mountSmallDisk } from '../testing/small-disk.ts';
-import { ClickHouseTarget } from './clickhouse-target.ts';
+import { ClickHouseTarget } from './batch-sender.ts';
 import { LogShipper, type ShipperOptions } from './log-shipper.ts';
 import { ProgressWriter } from './progress-writer.ts';
 

@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { migrate, planMigration } from '../schema/migrate.ts';
+import { migrate, planMigration } from '../schema/schema.ts';
 import { startClickHouse } from '../testing/server.ts';
 
 /** Kills of the node and of the server, half of each; `MORE=17` is 50 of them. */

@@ -1,9 +1,7 @@
 import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
 import { toLines } from '@porthole/records';
-import type { BatchBuilder } from './batch-sender.ts';
-import type { KnownFile } from './clickhouse-target.ts';
+import type { BatchBuilder, KnownFile } from './batch-sender.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
-import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
 import {
   emptyState,
   type LogCheckpoint,
@@ -12,6 +10,7 @@ import {
   type ShippedState,
   withNewFiles,
 } from './positions.ts';
+import { type LineFile, LogPass, readLineFile } from './row-writer.ts';
 
 /** Everything, in order, with its text. */
 const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;

@@ -16,7 +16,7 @@ import { gzipSync } from 'node:zlib';
 import { eventually, tempDir } from '@porthole/logs/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
-import { ClickHouseTarget } from './clickhouse-target.ts';
+import { ClickHouseTarget } from './batch-sender.ts';
 import { ShipSetting } from './testing/ship-setting.ts';
 
 let server: TestClickHouse;

@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type LogDir, type LogFileDetails, pause } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { BatchBuilder, BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
-import type { ClickHouseTarget } from './clickhouse-target.ts';
+import { BatchBuilder, BatchSender, type ClickHouseTarget, type ShipProblem, toProblem } from './batch-sender.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
 import { PendingBatch, type PendingLog, PositionFile } from './positions.ts';
 

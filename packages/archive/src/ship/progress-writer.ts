@@ -4,7 +4,7 @@ import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 
 import { quote } from '../clickhouse/quote.ts';
-import { PROGRESS, RECORDS } from '../schema/tables.ts';
+import { PROGRESS, RECORDS } from '../schema/schema.ts';
 import type { ShipProblem } from './batch-sender.ts';
 
 /**

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
 import { BatchBuilder } from './batch-sender.ts';
-import { LogPass, readLineFile } from './log-pass.ts';
+import { LogPass, readLineFile } from './row-writer.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -1,7 +1,7 @@
 import { contextJson } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs';
 import { decodeRow } from '../query/row-columns.ts';
-import { rowDay } from '../schema/tables.ts';
+import { rowDay } from '../schema/schema.ts';
 
 /** A row of the table `records`, as `FORMAT JSONEachRow` has it with unquoted integers. */
 export interface ArchiveRow {

@@ -2,8 +2,13 @@ import { type ClusterDigest, LEVELS, type MemberSelection } from '@porthole/cont
 import { GroupTable, messageShape } from '@porthole/logs';
 import type { DigestBaseline, DigestQuery, Level } from '@porthole/logs/types';
 import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
-import type { ArchiveRun } from '../archive-run.ts';
-import { type ArchiveOptions, type PreparedQuery, prepareQuery, type QueryDeps } from '../prepare-query.ts';
+import {
+  type ArchiveOptions,
+  type ArchiveRun,
+  type PreparedQuery,
+  prepareQuery,
+  type QueryDeps,
+} from '../prepare-query.ts';
 import { NodeTally } from '../reports.ts';
 import { type DecodedRow, decodeRow, MESSAGE, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
 import { toClusterRecord } from '../search-archive.ts';

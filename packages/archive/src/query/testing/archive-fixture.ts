@@ -1,7 +1,7 @@
 import type { ClusterEnd, ClusterItem, ClusterRecord } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { migrate, planMigration } from '../../schema/migrate.ts';
+import { migrate, planMigration } from '../../schema/schema.ts';
 import { type ArchiveRow, recordToRow } from '../../testing/archive-row.ts';
 import { ArchiveState, type ArchiveStateOptions } from '../archive-state.ts';
 

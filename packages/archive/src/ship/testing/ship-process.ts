@@ -1,6 +1,6 @@
 import { LogDir } from '@porthole/logs';
 import { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { ClickHouseTarget } from '../clickhouse-target.ts';
+import { ClickHouseTarget } from '../batch-sender.ts';
 import { LogShipper } from '../log-shipper.ts';
 
 /* A node that does nothing but ship, to be killed: URL DATABASE LOGS POSITIONS */

@@ -3,9 +3,9 @@ import { LogDir } from '@porthole/logs';
 import { eventually, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { expect, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { migrate, planMigration } from '../../schema/migrate.ts';
+import { migrate, planMigration } from '../../schema/schema.ts';
 import type { TestClickHouse } from '../../testing/server.ts';
-import { ClickHouseTarget } from '../clickhouse-target.ts';
+import { ClickHouseTarget } from '../batch-sender.ts';
 import { LogShipper, type ShipperOptions } from '../log-shipper.ts';
 
 /** A node that ships its logs to a database of its own. */
