@@ -122,13 +122,13 @@ export class LocalCluster implements ClusterState {
 
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
-    const { clocks, directory, collector, recorder, recordings, states, peers, watch, cleaning } = this.#deps;
+    const { clocks, directory, collector, recorder, recordings, states, peers, watch } = this.#deps;
     clocks.close();
     directory.close();
     await Promise.all([this.#membership.close(), collector.close(), recorder.close()]);
-    await Promise.all([states?.close(), watch.close(), cleaning]);
-    await recordings.close();
+    await Promise.all([states?.close(), watch.close()]);
     await peers.close();
+    await recordings.close();
   }
 
   /** Which node sends events about members to webhooks. */

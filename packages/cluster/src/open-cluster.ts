@@ -1,8 +1,7 @@
 import { type CallOptions, errorMessage, type NodeDescription, type NodeState } from '@porthole/contract';
 import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
-import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
+import { owned } from '@porthole/logs/shared';
 import { MemberMasking } from './contract-only/member-masking.ts';
-import { removeStaleTails } from './contract-only/tails-dir.ts';
 import { ClockTable } from './fan-out/clock.ts';
 import { type MemberEvents, MemberWatch } from './fan-out/member-watch.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
@@ -102,8 +101,6 @@ export interface ClusterParts {
   masking: MemberMasking;
   /** Masks the secrets of a configuration. */
   mask(configText: string): Masked;
-  /** Settles when directories of killed processes were removed. */
-  cleaning: Owned;
 }
 
 /** Creates the parts of a cluster, and starts their background work if there are other members. */
@@ -126,7 +123,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const masking = new MemberMasking({ mask, maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
-  const contacts = { access, masking, onContractOnly, zone, zoneOf, formats, timeoutMs, missedAfterMs };
+  const copyOf = (id: string) => recordings.copyOf(id);
+  const contacts = { access, masking, onContractOnly, copyOf, zone, zoneOf, formats, timeoutMs, missedAfterMs };
   const { events, webhooks = [] } = options;
   const notifies = webhooks.length > 0;
   const watch = new MemberWatch({ membership, peers: () => peers, selfId, events, notifies, report });
@@ -175,7 +173,6 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
   const drift = new ConfigDrift({ profiles, directory, self, discoverRoles, refreshMs });
-  const cleaning = isAlone ? NO_WORK : cleanUp(report);
   if (!isAlone) {
     clocks.start(refreshMs, directory);
     collector.start();
@@ -197,7 +194,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     masking,
     mask,
   };
-  return { ...state, peers, clocks, states, watch, senders, cleaning };
+  return { ...state, peers, clocks, states, watch, senders };
 }
 
 /** Whether a member responds at all, if only that it lacks what it is asked for. */
@@ -219,10 +216,4 @@ async function openProfiles(
   const profiles = new ProfileCache({ store, report, maxTotalBytes: MAX_PROFILE_BYTES, maxAgeMs: keepMs, onDropped });
   await profiles.load();
   return profiles;
-}
-
-function cleanUp(report: LocalClusterOptions['report']): Owned {
-  return owned(removeStaleTails(), (error) =>
-    report(`cannot remove mirrored logs left by an earlier process: ${errorMessage(error)}`),
-  );
 }

@@ -40,7 +40,7 @@ import { unreadPart } from '../requests/member-failure.ts';
 import { type TailNode, viewFailure, viewTail } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { MemberZone, zoneText } from './member-zone.ts';
-import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
+import { type MirrorDir, nameOnNode, toNodeBatch, toNodeRecord } from './mirror-dir.ts';
 import { safeEntries, type TailLimits } from './plan-files.ts';
 import { type MirrorFacts, TailMirror } from './tail-mirror.ts';
 
@@ -67,6 +67,29 @@ const UNREAD = {
 
 const UNTIMED = { firstTimeMs: null, lastTimeMs: null } as const;
 
+/** What copies of the files of a node contain. */
+export interface CopiedText {
+  /** The zone of times without one; empty if it is not known. */
+  zone: string;
+  /** Nothing is missing since this time, by the clock of the node. */
+  sinceMs: number;
+  bytes: number;
+  /** The time of the newest record, by the clock of the node. */
+  lastRecordMs: number | null;
+}
+
+/** Where files are copied to. The copies are the recording of the node as soon as all files were read. */
+export interface CopyTarget {
+  readonly dir: string;
+  readonly maxBytes: number;
+  /** All files were read as of this time, by the clock of this node. */
+  read(asOfMs: number, describe: () => Promise<CopiedText>): Promise<void>;
+  /** The node does not respond. */
+  lost(describe: () => Promise<CopiedText>): Promise<void>;
+  /** Nothing is written any more. */
+  close(): Promise<void>;
+}
+
 export interface ContractNodeOptions {
   node: ContractState;
   /** Source of the unmasked files to search; default: `node`. */
@@ -80,6 +103,8 @@ export interface ContractNodeOptions {
   /** Formats of its logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   limits?: Partial<TailLimits>;
+  /** Where its files are copied to; absent: to a temporary directory that is removed in the end. */
+  copy?: CopyTarget | undefined;
   /** Scanner threads; closed by their creator, after this. */
   threads: WorkerPool;
   /** Poll interval of a follow; default: one second. */
@@ -99,13 +124,15 @@ export class ContractNode implements NodeState {
   readonly #zone: MemberZone;
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
+  readonly #copy: CopyTarget | undefined;
 
   constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS, ...more }: ContractNodeOptions) {
-    const { tails = node, formats, scrubbing = new Scrubbing() } = more;
+    const { tails = node, formats, scrubbing = new Scrubbing(), copy } = more;
     this.#node = node;
     this.#tails = tails;
     this.#scrubbing = scrubbing;
     this.#pollMs = pollMs;
+    this.#copy = copy;
     this.#zone = new MemberZone({ assumed: zone, set: more.memberZone });
     const merged = { ...LIMITS, ...limits };
     this.#mirror = new TailMirror({
@@ -116,6 +143,11 @@ export class ContractNode implements NodeState {
       threads,
       freshMs,
       scrubbing,
+      ...(copy && {
+        dir: copy.dir,
+        onRead: async (atMs) => (this.isTimeGuessed ? undefined : copy.read(atMs, () => this.#describeCopies())),
+        onSilent: () => copy.lost(() => this.#describeCopies()),
+      }),
     });
   }
 
@@ -130,9 +162,23 @@ export class ContractNode implements NodeState {
     return this.timeZone === null && [...this.#mirror.facts().files.values()].some(({ times }) => times.hasLocal);
   }
 
-  /** Stops its users and removes the mirrored files. */
-  close(): Promise<void> {
-    return this.#mirror.close();
+  /** Ends its requests. */
+  async close(): Promise<void> {
+    await this.#mirror.close();
+    await this.#copy?.close();
+  }
+
+  async #describeCopies(): Promise<CopiedText> {
+    const { files } = this.#mirror.facts();
+    const details = (await this.#mirror.dir.logs.details()).filter(({ firstTimeMs }) => firstTimeMs !== null);
+    const cut = new Set([...files].filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
+    const lastMs = Math.max(-Infinity, ...details.map(({ lastTimeMs }) => lastTimeMs ?? -Infinity));
+    return {
+      zone: this.timeZone ?? '',
+      sinceMs: Math.max(0, earliestTime(details, { cut, isWithAside: true })),
+      bytes: [...files.values()].reduce((sum, { heldBytes, asideBytes }) => sum + heldBytes + asideBytes, 0),
+      lastRecordMs: Number.isFinite(lastMs) ? lastMs : null,
+    };
   }
 
   config(options?: CallOptions): Promise<NodeConfig> {
@@ -192,34 +238,24 @@ export class ContractNode implements NodeState {
   async openTail({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     assertSafeName(file);
     await this.#mirror.refresh({ file }, options);
-    const { dir, release } = this.#mirror.use();
-    try {
-      const log = await dir.logs.open(file, options);
-      return { ...log, read: log.read.bind(log), close: () => log.close().finally(release) };
-    } catch (error) {
-      release();
-      throw error;
-    }
+    return this.#mirror.dir.logs.open(file, options);
   }
 
   /** First and last timestamps are those of the mirrored part. */
   async logFiles(options: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     const { file } = options;
-    const { dir, facts, release } = await this.#open(file === undefined ? {} : { file }, options);
-    try {
-      return await tailDetails(facts, dir, options);
-    } finally {
-      release();
-    }
+    const { dir, facts } = await this.#open(file === undefined ? {} : { file }, options);
+    return tailDetails(facts, dir, options);
   }
 
   async *search(
     query: SearchQuery,
     options: SearchOptions = {},
   ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
-    yield* this.#stream(query, options, async function* (dir, fix) {
-      for await (const item of dir.logs.search(query, options)) yield isBatch(item) ? item : await fix(item);
-    });
+    const { dir, asked, fix } = await this.#open(query, options);
+    // Records of an older part must be decoded, to name the file they are in.
+    const { onlyRaw: _onlyRaw, ...how } = options;
+    for await (const item of dir.logs.search(asked, how)) yield isBatch(item) ? toNodeBatch(item) : await fix(item);
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
@@ -231,63 +267,39 @@ export class ContractNode implements NodeState {
   }
 
   async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    return this.#run(query, options, async (dir, fix) => {
-      const histogram = await dir.logs.histogram(query, options);
-      return { ...histogram, end: await fix(histogram.end) };
-    });
+    const { dir, asked, fix } = await this.#open(query, options);
+    const histogram = await dir.logs.histogram(asked, options);
+    return { ...histogram, end: await fix(histogram.end) };
   }
 
   async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    return this.#run(query, options, async (dir, fix) => {
-      const digest = await dir.logs.digest(query, options);
-      const { fromMs: _fromMs, ...timeless } = query;
-      const { limits, problems } = await fix(digest.end, timeless);
-      const unread = unreadPart({ problems, ...(limits !== undefined && { limits }) });
-      const fixed = { ...digest, end: await fix(digest.end) };
-      return unread === null || !digest.baseline ? fixed : withoutNew(fixed, digest.baseline, unread);
-    });
+    const { dir, asked, fix } = await this.#open(query, options);
+    const digest = await dir.logs.digest(asked, options);
+    const { fromMs: _fromMs, ...timeless } = asked;
+    const { limits, problems } = await fix(digest.end, timeless);
+    const unread = unreadPart({ problems, ...(limits !== undefined && { limits }) });
+    const groups = digest.groups.map((group) => ({ ...group, sample: toNodeRecord(group.sample) }));
+    const fixed = { ...digest, groups, end: await fix(digest.end) };
+    return unread === null || !digest.baseline ? fixed : withoutNew(fixed, digest.baseline, unread);
   }
 
   async logFields(query: FieldsQuery, options: SearchOptions = {}): Promise<Fields> {
-    return this.#run(query, options, async (dir, fix) => {
-      const fields = await dir.logs.fields(query, options);
-      return { ...fields, end: await fix(fields.end) };
-    });
+    const { dir, asked, fix } = await this.#open(query, options);
+    const fields = await dir.logs.fields(asked, options);
+    return { ...fields, end: await fix(fields.end) };
   }
 
   async logTop(query: TopQuery, options: SearchOptions = {}): Promise<Top> {
-    return this.#run(query, options, async (dir, fix) => {
-      const top = await dir.logs.top(query, options);
-      return { ...top, end: await fix(top.end) };
-    });
+    const { dir, asked, fix } = await this.#open(query, options);
+    const top = await dir.logs.top(asked, options);
+    return { ...top, end: await fix(top.end) };
   }
 
-  async #run<T>(query: TailQuery, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
-    const { dir, fix, release } = await this.#open(query, options);
-    try {
-      return await act(dir, fix);
-    } finally {
-      release();
-    }
-  }
-
-  async *#stream<T>(
-    query: TailQuery,
+  /** What was copied of the selected files, and the query in terms of the copies. */
+  async #open<Q extends TailQuery>(
+    query: Q,
     options: CallOptions,
-    act: (dir: MirrorDir, fix: FixEnd) => AsyncGenerator<T, void, undefined>,
-  ): AsyncGenerator<T, void, undefined> {
-    const { dir, fix, release } = await this.#open(query, options);
-    try {
-      yield* act(dir, fix);
-    } finally {
-      release();
-    }
-  }
-
-  async #open(
-    query: TailQuery,
-    options: CallOptions,
-  ): Promise<{ dir: MirrorDir; fix: FixEnd; facts: MirrorFacts; release: () => void }> {
+  ): Promise<{ dir: MirrorDir; asked: Q; fix: FixEnd; facts: MirrorFacts }> {
     const { file, family } = query;
     if (file !== undefined) assertSafeName(file);
     const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
@@ -295,9 +307,20 @@ export class ContractNode implements NodeState {
     const facts = this.#mirror.facts(selection);
     const problem = facts.problems.find((known) => known.file === file);
     if (problem !== undefined && !facts.files.has(problem.file)) throw toError(problem);
-    const { dir, release } = this.#mirror.use();
-    return { dir, release, facts, fix: (end, asked = query) => limitEnd(end, { facts, dir, query: asked }) };
+    const { dir } = this.#mirror;
+    const asked = withAside(query, facts);
+    return { dir, asked, facts, fix: (end, given = asked) => limitEnd(end, { facts, dir, query: given }) };
   }
+}
+
+/** A file in two parts is a family, unless there are others of its log: then the newer part is searched. */
+function withAside<Q extends TailQuery>(query: Q, { files, listed }: MirrorFacts): Q {
+  const { file, ...rest } = query;
+  if (file === undefined || (files.get(file)?.asideBytes ?? 0) === 0) return query;
+  const family = groupFamilies(listed.map(({ name }) => name)).find((each) =>
+    each.files.some(({ name }) => name === file),
+  );
+  return family?.files.length === 1 ? ({ ...rest, family: family.name } as Q) : query;
 }
 
 /** What the ends of files do not show to be old may be. */
@@ -377,8 +400,8 @@ export async function limitEnd<E extends EndFacts>(end: E, { facts, dir, query }
   if (cut.size === 0 && !isGuess) return { ...end, problems };
   const begin = isGuess
     ? Number.POSITIVE_INFINITY
-    : earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
-  const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
+    : earliestTime(await dir.logs.details(), { cut, isWithAside: query.file === undefined });
+  const held = files.map(([name, { heldBytes, asideBytes }]) => ({ name, heldBytes: heldBytes + asideBytes }));
   const zone = zoneText(dir.zone, { isNeeded });
   const limits = cut.size === 0 ? zone : `${heldText(held, facts)}; ${zone}`;
   return {
@@ -404,8 +427,16 @@ interface LimitFacts {
 }
 
 /** Coverage starts at the latest start of an incomplete file; a file without timestamps has none. */
-function earliestTime(details: readonly LogFileDetails[]): number {
-  return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
+function earliestTime(
+  details: readonly LogFileDetails[],
+  { cut, isWithAside }: { cut: ReadonlySet<string>; isWithAside: boolean },
+): number {
+  const starts = new Map<string, number>();
+  for (const { name, firstTimeMs } of details) {
+    const file = isWithAside ? nameOnNode(name) : name;
+    if (cut.has(file)) starts.set(file, Math.min(starts.get(file) ?? Infinity, firstTimeMs ?? Infinity));
+  }
+  return Math.max(-Infinity, ...starts.values());
 }
 
 /** Whether records may be missing: not if only later ones were requested, or all of a page of the newest are. */

@@ -2,7 +2,7 @@ import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { FollowPosition } from './follow-position.ts';
-import { nameOnNode } from './mirror-dir.ts';
+import { nameOnNode, toNodeRecord } from './mirror-dir.ts';
 import type { MissedPart, TailMirror } from './tail-mirror.ts';
 
 /**
@@ -40,11 +40,11 @@ export async function* followTails(
     let isMoved = true;
     while (isMoved) {
       isMoved = false;
-      const { dir, release } = mirror.use();
+      const { logs } = mirror.dir;
       const moving = new AbortController();
       const stay = mirror.onRezoned(() => moving.abort());
       const ends = AbortSignal.any([controller.signal, moving.signal]);
-      const batches = dir.logs.follow({ ...query, start: position.start() }, { signal: ends })[Symbol.asyncIterator]();
+      const batches = logs.follow({ ...query, start: position.start() }, { signal: ends })[Symbol.asyncIterator]();
       position.started(Date.now());
       try {
         for await (const items of polling.between(batches)) {
@@ -59,7 +59,6 @@ export async function* followTails(
         stay();
         moving.abort();
         await batches.return?.();
-        release();
       }
     }
   } finally {
@@ -128,10 +127,7 @@ class Polling {
 
 /** Omits events that happened in the mirror only. */
 function toNodeItems(item: FollowItem): FollowItem[] {
-  if (item.type === 'record') {
-    const file = nameOnNode(item.file);
-    return [file === item.file ? item : { ...item, file }];
-  }
+  if (item.type === 'record') return [toNodeRecord(item)];
   if (item.type !== 'rotated') return [item];
   return nameOnNode(item.from) === nameOnNode(item.to) ? [] : [item];
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type ClusterEnd,
   type ClusterFollowItem,
@@ -20,7 +22,11 @@ const lineAt = (name: string, atMs: number, { level = 'INFO', offsetMs = 0 }) =>
   `${lindbTime(atMs, offsetMs)}\t${level}\tbroker/runtime.go:1\t${name}\n`;
 
 /** This node, and one of LinDB. */
-async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<LocalCluster> {
+async function startCluster(
+  lindb: FakeLindb,
+  memberZone?: string,
+  { dir = tempDir(), secrets = [] as string[] } = {},
+): Promise<LocalCluster> {
   const self = {
     id: 'self',
     role: 'node',
@@ -48,11 +54,11 @@ async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<Loca
     limits: { firstBatchMs: 20_000, memberTimeoutMs: 20_000, maxParallel: 8 },
     // Clocks are measured, and configurations fetched, in rounds of this length.
     refreshMs: 50,
-    recorder: { dir: tempDir(), count: 2, maxBytes: 1024 ** 2, maxMs: 3_600_000, keepMs: 3_600_000 },
+    recorder: { dir, count: 2, maxBytes: 1024 ** 2, maxMs: 3_600_000, keepMs: 3_600_000 },
     fingerprint: undefined,
     mask: (text) => text,
     maskSource: async (text) => text,
-    findSecrets: () => [],
+    findSecrets: () => secrets,
     scrubbing: new Scrubbing(),
     report: () => {},
   });
@@ -132,12 +138,57 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
     expect(silent.end.members.find(({ id }) => id === 'lindb')).toMatchObject({ outcome: 'refused' });
   });
   expect(messages(silent.records)).toEqual(['lindb 3', ...messages(records)]);
+  const { asOfMs, missingMs, detail, ...known } = silent.end.members.find(({ id }) => id === 'lindb') ?? {};
+  expect(known).toMatchObject({ recordedBy: 'self', isPartial: true });
+  expect([asOfMs, missingMs]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(detail).toMatch(/; recorded by self, until [\d:.]+ \([\d.]+ s before it was lost\)$/);
   for (const { cursor, timeMs, level } of silent.records)
     expect({ cursor, timeMs, level }).toEqual({
       cursor: expect.stringMatching(/./),
       timeMs: expect.any(Number),
       level: expect.any(String),
     });
+});
+
+it('what was copied is the recording of the node, masked and private, also for the next process', async () => {
+  const dir = tempDir();
+  const lindb = await FakeLindb.start({
+    'lind-broker.log': line('dropped', 9000) + line('uses hunter2-hunter2', 8000) + line('last', 7000),
+    'show_sql.log': '# Time\nselect 1\nselect 2\n',
+  });
+  const options = { dir, secrets: ['hunter2-hunter2'] };
+  const first = await startCluster(lindb, 'UTC', options);
+  const all = { ...NEWEST, nodes: ['lindb'] };
+  const before = await collect(clusterItems(first, all));
+  const copies = () =>
+    readdirSync(join(dir, 'lindb'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  await eventually(() => expect(copies().map(({ name }) => name)).toContain('recording.json'));
+  await first.close();
+  for (const { parentPath, name } of copies()) {
+    expect(statSync(join(parentPath, name)).mode & 0o077, name).toBe(0);
+    expect(readFileSync(join(parentPath, name), 'utf8'), name).not.toContain('hunter2');
+  }
+  lindb.stop();
+
+  const next = await startCluster(lindb, 'UTC', options);
+  const after = await collect(clusterItems(next, all));
+  expect(messages(before.records)).toEqual(['lindb last', 'lindb uses ***************']);
+  expect(messages(after.records)).toEqual(messages(before.records));
+  expect(after.records.map(({ cursor }) => cursor)).toEqual(before.records.map(({ cursor }) => cursor));
+  expect(after.end.members).toMatchObject([{ recordedBy: 'self', asOfMs: expect.any(Number), isPartial: true }]);
+  const sql = await collect(clusterItems(next, { ...all, file: 'show_sql.log' }));
+  expect(messages(sql.records).join()).toContain('select 2');
+
+  await lindb.restart();
+  lindb.write('lind-broker.log', line('new', 0));
+  await eventually(async () =>
+    expect(messages((await collect(clusterItems(next, all))).records)).toEqual([
+      'lindb new',
+      ...messages(before.records),
+    ]),
+  );
+  // Copies of earlier processes are gone when all files were read again.
+  await eventually(() => expect(copies().filter(({ name }) => name === 'lind-broker.log')).toHaveLength(1));
 });
 
 /** A log with an error every ten seconds of the last ten minutes, written in a zone with this offset, and their times. */

@@ -8,7 +8,7 @@ export interface TailLimits {
   maxTotalBytes: number;
   /** Each file needs a request. */
   maxFiles: number;
-  /** A mirrored file that grows beyond this is cut to half of it. */
+  /** What is kept of a file that grows, in two halves: the older one is deleted as a whole. */
   maxFileBytes: number;
 }
 
@@ -21,8 +21,8 @@ export interface FilePlan {
 /** Names listed with a reason. */
 const SHOWN_NAMES = 3;
 
-/** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
-export const ASIDE = '.999';
+/** Suffix of the older part of a file that was rotated in the mirror only; sorts before the file, after all rotated ones. */
+export const ASIDE = '-20991231';
 
 /** Selects the files to read within the limits: live files first, then rotated ones, newest first. */
 export function planFiles(
@@ -83,7 +83,7 @@ function skippedFiles(names: readonly string[], why: string): FileProblem[] {
 
 /** The names are untrusted and become local file names; those that are no text would all become the same one. */
 function isMirrored(name: string): boolean {
-  return isSafeName(name) && isSafeName(name + ASIDE) && !/\p{Cs}/u.test(name);
+  return isSafeName(name) && isSafeName(name + ASIDE) && !name.endsWith(ASIDE) && !/\p{Cs}/u.test(name);
 }
 
 /** Files of another node as this one shows them: what cannot be asked for by its name, and duplicates, are left out. */

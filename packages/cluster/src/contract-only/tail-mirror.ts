@@ -1,20 +1,13 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
-import {
-  groupFamilies,
-  type LocalTimes,
-  LocalTimesReader,
-  type Scrubbing,
-  type UserFormat,
-  type WorkerPool,
-} from '@porthole/logs';
+import { groupFamilies, type LocalTimes, LocalTimesReader } from '@porthole/logs';
 import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../requests/bounded-calls.ts';
 import { expectFailure } from '../requests/member-failure.ts';
 import { fetchTail, joinTail, LONGEST_LINE_BYTES, type Tail, type TailNode, viewFailure } from './fetch-tail.ts';
 import type { MemberZone } from './member-zone.ts';
-import { MirrorDirs } from './mirror-dir.ts';
-import { planFiles, type TailLimits } from './plan-files.ts';
+import { MirrorDir, type MirrorDirOptions } from './mirror-dir.ts';
+import { ASIDE, planFiles, type TailLimits } from './plan-files.ts';
 
 /** Concurrent file reads. */
 const FILES_AT_ONCE = 4;
@@ -31,6 +24,9 @@ const MAX_TRIES = 3;
 /** Bytes of new files that are held in memory until the files are listed again. */
 const BATCH_BYTES = 4 * 1024 ** 2;
 
+/** Error codes of a node that does not respond. */
+const SILENT_CODES: ReadonlySet<string> = new Set(['UNREACHABLE', 'DEADLINE_EXCEEDED']);
+
 const NO_TIMES: LocalTimes = { hasLocal: false };
 
 const NEWLINE = 10;
@@ -38,16 +34,16 @@ const NEWLINE = 10;
 /** Bytes of the known end of a file in memory, to find where new text begins. */
 export const KNOWN_BYTES = 16 * 1024;
 
-export interface TailMirrorOptions {
+export interface TailMirrorOptions extends Omit<MirrorDirOptions, 'zone'> {
   node: TailNode;
   zone: MemberZone;
-  formats?: readonly UserFormat[] | undefined;
   limits: TailLimits;
-  threads: WorkerPool;
-  /** Masking of the mirrored text. */
-  scrubbing: Scrubbing;
   /** A listing younger than this is reused. */
   freshMs: number;
+  /** Called when all files were read, with the wall clock of their listing. */
+  onRead?: ((atMs: number) => Promise<void>) | undefined;
+  /** Called when the node does not respond. */
+  onSilent?: (() => Promise<void>) | undefined;
 }
 
 /** A part of a log that could not be read: more was written than the node serves. */
@@ -80,7 +76,7 @@ export class TailMirror {
   readonly #options: TailMirrorOptions;
   readonly #files = new Map<string, MirroredFile>();
   readonly #listeners = new Set<(missed: MissedPart) => void>();
-  readonly #dirs: MirrorDirs;
+  #dir: MirrorDir | undefined;
   readonly #source: TailSource;
   #listed: LogEntry[] = [];
   readonly #problems = new Map<string, FileProblem>();
@@ -99,9 +95,8 @@ export class TailMirror {
   constructor(options: TailMirrorOptions) {
     this.#options = options;
     this.#freshMs = options.freshMs;
-    const { node, zone, formats, threads, scrubbing, limits } = options;
+    const { node, formats, limits } = options;
     this.#localTimes = new LocalTimesReader(formats);
-    this.#dirs = new MirrorDirs({ zone: zone.inUse, formats, threads, scrubbing });
     this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 
@@ -128,9 +123,10 @@ export class TailMirror {
     return () => this.#rezoned.delete(listener);
   }
 
-  /** The current mirror directory, in use until released. Only after a refresh. */
-  use(): ReturnType<MirrorDirs['use']> {
-    return this.#dirs.use();
+  /** Only after a refresh. */
+  get dir(): MirrorDir {
+    if (this.#dir === undefined) throw new Error('the mirror is used before its first refresh');
+    return this.#dir;
   }
 
   /**
@@ -142,11 +138,11 @@ export class TailMirror {
     while (!this.#isFresh(selection)) await this.#refreshing.run(() => this.#refresh(selection), options);
   }
 
-  /** Stops its users and removes the mirrored files. */
+  /** Ends what reads it. */
   async close(): Promise<void> {
     this.#abortController.abort(new Error('the mirror is closed'));
     await this.#refreshing.last();
-    await this.#dirs.close();
+    await this.#dir?.close();
   }
 
   #isFresh(selection: LogSelection): boolean {
@@ -163,7 +159,7 @@ export class TailMirror {
     const startedMs = performance.now();
     const entries = await this.#list();
     const atMs = Date.now();
-    await this.#dirs.prepare();
+    this.#dir ??= await MirrorDir.create({ ...this.#options, zone: this.#options.zone.inUse });
     this.#listed = entries;
     const plan = planFiles(entries, { ...limits, selection });
     await this.#followRotations(plan.files);
@@ -178,15 +174,21 @@ export class TailMirror {
     for (const [part, { readMs }] of this.#refreshed)
       if (startedMs - readMs > this.#freshMs) this.#refreshed.delete(part);
     this.#refreshed.set(selectionKey(selection), { readMs: performance.now(), atMs });
+    if (selection.file === undefined && selection.family === undefined) await this.#options.onRead?.(atMs);
   }
 
   async #list(): Promise<LogEntry[]> {
     const { signal } = this.#abortController;
     signal.throwIfAborted();
     const listedMs = performance.now();
-    const entries = await this.#options.node.listLogs({ signal });
-    this.#listedMs = listedMs;
-    return entries;
+    try {
+      const entries = await this.#options.node.listLogs({ signal });
+      this.#listedMs = listedMs;
+      return entries;
+    } catch (error) {
+      if (this.#dir && SILENT_CODES.has(codeOf(error))) await this.#options.onSilent?.();
+      throw error;
+    }
   }
 
   /** Rotates the mirrored file like the node did, after all of it was read: its records keep their identity. */
@@ -213,8 +215,9 @@ export class TailMirror {
     const rest = await this.#source.readRest(known, entry).catch(expectFailure); // then it is read like any other file
     if (rest === undefined) return false;
     await this.#append(live, known, { ...rest, size: entry.size });
-    await this.#dirs.write((dir) => dir.move(live, entry.name));
-    this.#files.set(entry.name, this.#files.get(live) ?? known);
+    await this.dir.move(live, entry.name);
+    await this.dir.remove(live + ASIDE);
+    this.#files.set(entry.name, { ...(this.#files.get(live) ?? known), asideBytes: 0 });
     this.#files.delete(live);
     return true;
   }
@@ -232,7 +235,9 @@ export class TailMirror {
       const rest = isShorter ? undefined : await this.#source.readRest(known, entry);
       // Truncated, replaced, or grown by more than the node serves: start over.
       if (rest === undefined) return { entry, lost: known };
-      await this.#append(entry.name, known, { ...rest, size: entry.size });
+      const isLarge = known.heldBytes + rest.bytes.length > this.#options.limits.maxFileBytes / 2;
+      const file = isLarge && rest.bytes.length > 0 ? await this.#moveAside(entry.name, known) : known;
+      await this.#append(entry.name, file, { ...rest, size: entry.size });
     } catch (error) {
       this.#fail(entry.name, error);
     }
@@ -308,7 +313,8 @@ export class TailMirror {
     // Before it is written: followers must get the gap before the text after it.
     const isKnown = missing > 0 && (isGrown || !lost);
     if (lost || !isWhole) this.#emitMissed({ file: name, bytes: isKnown ? missing : null });
-    await this.#dirs.write((dir) => dir.put(name, bytes));
+    await this.dir.put(name, this.#mask(bytes));
+    await this.dir.remove(name + ASIDE);
     const first = firstRead(bytes, { size, isCut, isWhole, listedMs });
     const times = this.#readTimes(first.known);
     this.#files.set(name, { ...first, times });
@@ -333,9 +339,7 @@ export class TailMirror {
   }
 
   async #applyZone(): Promise<void> {
-    const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));
-    const isChanged = await this.#dirs.setZone(this.#options.zone.inUse, held);
-    if (isChanged) for (const listener of [...this.#rezoned]) listener();
+    if (await this.dir.setZone(this.#options.zone.inUse)) for (const listener of [...this.#rezoned]) listener();
   }
 
   #emitMissed(missed: MissedPart): void {
@@ -343,7 +347,7 @@ export class TailMirror {
   }
 
   async #append(name: string, known: MirroredFile, { bytes, before, size }: Rest & { size: number }): Promise<void> {
-    if (bytes.length > 0) await this.#dirs.write((dir) => dir.append(name, bytes));
+    if (bytes.length > 0) await this.dir.append(name, this.#mask(bytes, before));
     const added = this.#readTimes(lastLines(bytes));
     const times = joinTimes(known.times, added);
     this.#files.set(name, { ...afterAppend(known, { bytes, before }, { size, listedMs: this.#listedMs }), times });
@@ -362,23 +366,38 @@ export class TailMirror {
     for (const name of this.#files.keys()) {
       if (wanted.has(name)) continue;
       this.#files.delete(name);
-      await this.#dirs.write((dir) => dir.remove(name));
+      await this.dir.remove(name);
+      await this.dir.remove(name + ASIDE);
     }
   }
 
-  /** Cuts files that are too large to their newest half. */
+  /** Begins the file anew, as a rotation does: its text is the older half of what is kept. */
+  async #moveAside(name: string, file: MirroredFile): Promise<MirroredFile> {
+    await this.dir.move(name, name + ASIDE);
+    await this.dir.put(name, Buffer.alloc(0));
+    return { ...file, heldBytes: 0, asideBytes: file.heldBytes, isWhole: false };
+  }
+
+  /** If there is too much of all files together, their older halves go, and what is more than a share is the next to go. */
   async #cutLarge(): Promise<void> {
-    const { maxTotalBytes, maxFileBytes } = this.#options.limits;
-    const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));
-    const totalBytes = held.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
-    const isLarge = held.some(({ heldBytes }) => heldBytes > maxFileBytes);
-    if (!isLarge && totalBytes <= maxTotalBytes * MAX_GROWTH) return;
-    const maxBytes = Math.min(maxFileBytes / 2, Math.floor(maxTotalBytes / held.length));
-    const copied = await this.#dirs.cut(held, maxBytes);
-    for (const [name, file] of this.#files) {
-      const heldBytes = copied.get(name) ?? 0;
-      this.#files.set(name, { ...file, heldBytes, isWhole: file.isWhole && heldBytes === file.heldBytes });
+    const { maxTotalBytes } = this.#options.limits;
+    const files = [...this.#files];
+    const totalBytes = files.reduce((sum, [, { heldBytes, asideBytes }]) => sum + heldBytes + asideBytes, 0);
+    if (totalBytes <= maxTotalBytes * MAX_GROWTH) return;
+    for (const [name, file] of files) {
+      await this.dir.remove(name + ASIDE);
+      const isLarge = file.heldBytes > maxTotalBytes / files.length;
+      this.#files.set(name, isLarge ? await this.#moveAside(name, file) : { ...file, asideBytes: 0 });
     }
+  }
+
+  /** Copies may outlive what is known of the secrets in them. `before`: the text that it continues. */
+  #mask(bytes: Buffer, before: Buffer = Buffer.alloc(0)): Buffer {
+    const scrubber = this.#options.scrubbing.current;
+    if (!scrubber) return bytes;
+    const text = Buffer.concat([before, bytes]);
+    scrubber.mask(text, { from: before.length, atEnd: true });
+    return text.subarray(before.length);
   }
 }
 
@@ -453,8 +472,9 @@ export interface MirroredFile {
   size: number;
   /** Offset where the mirrored part ends: beyond the listed size if the file grew before it was read. */
   endBytes: number;
-  /** Mirrored bytes. */
+  /** Mirrored bytes, and those of an older part, which is a file of its own. */
   heldBytes: number;
+  asideBytes: number;
   /** The newest of them, from the start of a line. */
   known: Buffer;
   /** Nothing is missing at its start. */
@@ -471,7 +491,7 @@ export function firstRead(
   bytes: Buffer,
   facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole' | 'listedMs'>,
 ): Omit<MirroredFile, 'times'> {
-  return { ...facts, endBytes: facts.size, heldBytes: bytes.length, known: lastLines(bytes) };
+  return { ...facts, endBytes: facts.size, heldBytes: bytes.length, asideBytes: 0, known: lastLines(bytes) };
 }
 
 /** `before`: the previously known text as in the file. */

@@ -14,7 +14,7 @@ import {
   ResponseClock,
 } from '@porthole/contract';
 import { createZone, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
-import { ContractNode } from '../contract-only/contract-node.ts';
+import { ContractNode, type CopyTarget } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode, type MemberMasking, type OneMemberMasking } from '../contract-only/member-masking.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
@@ -82,7 +82,7 @@ export interface Peers {
 export interface ClosablePeers extends Peers {
   /** Members that requests do not wait for. */
   readonly silent: Pick<SilentMembers, 'count'>;
-  /** Removes the mirrored files of contract-only members and stops their readers. */
+  /** Stops reading the files of contract-only members. */
   close(): Promise<void>;
 }
 
@@ -109,6 +109,8 @@ export interface PeersOptions {
   onContractOnly?: ((id: string) => void) | undefined;
   /** The zone of such a member, by its id, if it is known. */
   zoneOf?: ((id: string) => Zone | undefined) | undefined;
+  /** Where the files of such a member are copied to; default: a temporary directory. */
+  copyOf?: ((id: string) => CopyTarget) | undefined;
   /** Formats of the logs of members that do not detect them; tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
 }
@@ -195,7 +197,10 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     threads ??= new WorkerPool(TAIL_THREADS);
     const { zone = createZone(), formats } = options;
     const share = Math.floor(ALL_TAILS_BYTES / Math.max(1, membership.members.length));
-    const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
+    const copy = options.copyOf?.(id);
+    // Copies may grow to twice as much.
+    const maxBytes = Math.min(MAX_TAILS_BYTES, (copy?.maxBytes ?? Infinity) / 2);
+    const maxTotalBytes = Math.min(maxBytes, Math.max(MIN_TAILS_BYTES, share));
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
     const tails: TailNode = {
       clock,
@@ -209,7 +214,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const memberZone = options.zoneOf?.(id);
     options.onContractOnly?.(id);
     const { scrubbing } = masking;
-    return new ContractNode({ node: masked, tails, scrubbing, zone, memberZone, formats, threads, limits });
+    return new ContractNode({ node: masked, tails, scrubbing, zone, memberZone, formats, threads, limits, copy });
   };
 
   const get = (id: string): RegisteredPeer => {

@@ -37,6 +37,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { batchOf, isBatch, joinCursors, type RecordBatch, recordsOf, splitCursors } from '@porthole/records';
+import { nameOnNode, toNodeRecord } from '../contract-only/mirror-dir.ts';
 import type { MemberProfile } from '../membership/profiles/member-profile.ts';
 import type { NodePast } from '../past/node-past.ts';
 import { encodePlace, type RecordedRange, type Recording, type RecordingFacts } from './recording.ts';
@@ -110,6 +111,7 @@ export class RecordedNode implements NodeState {
   }
 
   async viewLog({ file, sizeBytes }: ViewRequest): Promise<ByteStream> {
+    if (this.#isCopy) return this.#logs.tail(file, sizeBytes);
     const whole = this.#open(file);
     const from = Math.max(0, whole.sizeBytes - sizeBytes);
     const start = from === 0 ? 0 : await lineStart(whole, from);
@@ -117,7 +119,7 @@ export class RecordedNode implements NodeState {
   }
 
   async openLog({ file }: FileRequest): Promise<OpenLog> {
-    return this.#open(file);
+    return this.#isCopy ? this.#logs.open(file) : this.#open(file);
   }
 
   async *search(
@@ -133,7 +135,9 @@ export class RecordedNode implements NodeState {
         continue;
       }
       const records = recordsOf<FoundRecord>(item).map((record) => this.#toMember(record));
-      yield batchOf(query.file === undefined ? records : records.filter(({ file }) => file === query.file));
+      yield batchOf(
+        query.file === undefined || this.#isCopy ? records : records.filter(({ file }) => file === query.file),
+      );
     }
   }
 
@@ -189,8 +193,15 @@ export class RecordedNode implements NodeState {
     return this.#recordedPast('the history of its configuration').configVersion(version);
   }
 
+  /** Whether files have their names and positions, as far as they were copied. */
+  get #isCopy(): boolean {
+    return this.#recording.facts.copy !== null;
+  }
+
   /** A file of the member is a part of a family here. */
-  #select<Q extends LogSelection & RecordFilter>({ file, ...query }: Q): Omit<Q, 'file'> {
+  #select<Q extends LogSelection & RecordFilter>(asked: Q): Omit<Q, 'file'> {
+    if (this.#isCopy) return asked;
+    const { file, ...query } = asked;
     const family = query.family ?? (file === undefined ? undefined : this.#recording.familyOf(file));
     if (family === undefined) return query;
     if (!this.#recording.hasFamily(family) || (file !== undefined && !this.#recording.files.includes(file)))
@@ -204,6 +215,7 @@ export class RecordedNode implements NodeState {
 
   /** Positions of the member as positions of the recording. */
   async #startIn({ start, until, order }: SearchQuery): Promise<Pick<SearchQuery, 'start' | 'until'>> {
+    if (this.#isCopy) return {};
     const translated = {
       ...(start && { start: await this.#startPoint(start, order) }),
       ...(until !== undefined && { until: await this.#toRecorded(until, order) }),
@@ -248,6 +260,7 @@ export class RecordedNode implements NodeState {
 
   /** The record as the member itself would return it. */
   #toMember(record: FoundRecord): FoundRecord {
+    if (this.#isCopy) return toNodeRecord(record);
     const place = this.#recording.toMember(record.file, record.offset);
     if (!place) return record;
     const [mark] = decodeCursor(record.cursor);
@@ -264,7 +277,7 @@ export class RecordedNode implements NodeState {
 
   /** Where the member itself continues. */
   async #cursorOf({ cursor }: SearchEnd): Promise<Pick<SearchEnd, 'cursor'>> {
-    if (cursor === null || cursor === START_CURSOR) return { cursor };
+    if (cursor === null || cursor === START_CURSOR || this.#isCopy) return { cursor };
     const marks = splitCursors(cursor).flatMap((text) => {
       if (text === START_CURSOR) return [text];
       const [mark] = decodeCursor(text);
@@ -283,7 +296,7 @@ export class RecordedNode implements NodeState {
     const isCovered = end.coveredFromMs !== null && from <= to;
     const isShort = sinceMs === null || fromMs < sinceMs;
     const begin = sinceMs === null ? '; nothing was recorded' : `; since ${timeText(sinceMs)}`;
-    const nameOf = (file: string) => this.#recording.toMember(file, 0)?.file ?? file;
+    const nameOf = (file: string) => this.#recording.toMember(file, 0)?.file ?? nameOnNode(file);
     return {
       ...end,
       coveredFromMs: isCovered ? from : null,

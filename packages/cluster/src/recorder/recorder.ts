@@ -4,7 +4,6 @@ import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent } from '@porthole/co
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
-import { MemberNode } from '../contract-only/member-node.ts';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
@@ -20,9 +19,6 @@ import type { Recordings } from './recordings.ts';
 const HISTORY_MS = 10 * 60_000;
 const HISTORY_RECORDS = 1000;
 const HISTORY_BUDGET_MS = 2000;
-
-/** Records of a contract-only member to begin with: its cursors are only valid for one follow. */
-const CONTRACT_BACK = 1000;
 
 /** A member sends what it has so often at most: it costs less than line by line, and less is lost than a second. */
 const BATCH_MS = 200;
@@ -302,29 +298,39 @@ class Session {
     const recording = await this.#source.open();
     this.#recording = recording;
     await checkRoom();
-    const isPorthole = (await this.#peer.isPorthole?.({ signal })) ?? true;
-    const zone = isPorthole ? (await state.describe({ signal })).timeZone : zoneOf(state);
+    if (!((await this.#peer.isPorthole?.({ signal })) ?? true)) return this.#copy(signal, checkRoom);
+    await recording.clearUnless(undefined);
+    const { timeZone: zone } = await state.describe({ signal });
     const memberMs = this.#deps.nowMs() + this.#offsetMs;
-    const resumed = isPorthole ? recording.resume() : undefined;
-    const historyMs = isPorthole && !resumed ? await historyStart(state, { memberMs, signal }) : memberMs;
-    const start = isPorthole ? followStart(recording, { historyMs, isByTime }) : { back: CONTRACT_BACK };
+    const resumed = recording.resume();
+    const historyMs = resumed ? memberMs : await historyStart(state, { memberMs, signal });
+    const start = followStart(recording, { historyMs, isByTime });
     const isGapless = resumed !== undefined && !isByTime;
     const sinceMs = isGapless ? recording.facts.sinceMs : startTime(start, memberMs);
     recording.facts = { ...recording.facts, zone: zone ?? '', sinceMs };
     const how = { signal, heartbeatMs: MEMBER_HEARTBEAT_MS, batchMs: BATCH_MS, gaps: 'load', positions: true } as const;
     for await (const items of state.followLogs({ start, raw: true }, how)) {
       if (signal.aborted) return;
-      // What was recorded of an earlier follow cannot be told from what comes now.
-      if (!this.hasWorked && !isPorthole) await recording.clear();
       await this.#take(items, recording);
+      await checkRoom();
+    }
+  }
+
+  /** Whoever asks a contract-only member copies its files; following it asks every second. */
+  async #copy(signal: AbortSignal, checkRoom: () => Promise<void>): Promise<void> {
+    const { nowMs } = this.#deps;
+    const { signs } = this.#source;
+    for await (const items of this.#peer.state.followLogs({ start: 'end' }, { signal })) {
+      this.hasWorked = true;
+      const failure = items.find((item) => item.type === 'reconnecting');
+      if (failure) signs?.ended(this.#id, nowMs(), failure.reason);
+      else signs?.sign(this.#id, nowMs());
       await checkRoom();
     }
   }
 
   async #take(items: readonly FollowItem[], recording: Recording): Promise<void> {
     const { nowMs, clocks } = this.#deps;
-    // A recording outlives the knowledge that its times were a guess.
-    if (this.#peer.state instanceof MemberNode && this.#peer.state.isTimeGuessed) return;
     const records: FoundRecord[] = [];
     for (const item of items) {
       if (item.type === 'reconnecting') return this.lost(item.reason, { isStopping: item.isStopping === true });
@@ -338,8 +344,6 @@ class Session {
     if (records.length > 0) await recording.append(records);
     const atMs = nowMs();
     const isFirst = !this.hasWorked || recording.facts.lostMs !== null;
-    const zone = zoneOf(this.#peer.state);
-    if (zone !== null) recording.facts = { ...recording.facts, zone };
     if (isFirst) this.#connectedMs = performance.now();
     recording.facts = {
       ...recording.facts,
@@ -431,11 +435,6 @@ async function copyConfigs(
 
 function startTime(start: FollowQuery['start'], memberMs: number): number {
   return typeof start === 'object' && 'timeMs' in start ? start.timeMs : memberMs;
-}
-
-/** Of a contract-only member, as far as that is known. */
-function zoneOf(state: Peer['state']): string | null {
-  return state instanceof MemberNode ? state.timeZone : null;
 }
 
 function systemCode(error: unknown): string {

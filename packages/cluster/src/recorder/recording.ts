@@ -13,6 +13,11 @@ import { joinCursors } from '@porthole/records';
  *     recorded/MEMBER/log/FAMILY-19700101-0000000007   text
  *     recorded/MEMBER/positions/0000000007             lines of JSON: the pieces of that text
  *     recorded/MEMBER/recording.json                   what is known of the recording as a whole
+ *
+ * Of a contract-only member, which cannot be followed, the newest part of each file is copied under its own name, and records
+ * have the positions of the copies:
+ *
+ *     recorded/MEMBER/copy-ID/log/FILE                 text
  */
 
 /** The files of a family are named like rotated ones, which the engine reads in this order. The date says nothing. */
@@ -58,6 +63,8 @@ export interface RecordingFacts {
   /** When the connection was lost; `null` while the member is followed. Not after `asOfMs` if it said goodbye. */
   lostMs: number | null;
   clock: MemberClock | null;
+  /** Copies of the files of a contract-only member, instead of what was followed, by the name of their directory. */
+  copy: { name: string; bytes: number; lastRecordMs: number | null } | null;
 }
 
 /** Where a part of the text is in the log of the member. */
@@ -105,7 +112,9 @@ export interface RecordedRange {
   to: number;
 }
 
-const NOTHING: RecordingFacts = { zone: '', sinceMs: null, asOfMs: 0, lostMs: null, clock: null };
+const NOTHING: RecordingFacts = { zone: '', sinceMs: null, asOfMs: 0, lostMs: null, clock: null, copy: null };
+
+const COPY_NAME = /^copy-[0-9a-f-]{36}$/;
 
 export class Recording {
   readonly dir: string;
@@ -135,17 +144,18 @@ export class Recording {
     return recording;
   }
 
+  /** Where the engine reads its text. */
   get logDir(): string {
-    return join(this.dir, 'log');
+    return join(this.dir, this.facts.copy?.name ?? '', 'log');
   }
 
   /** Of the text and the positions in it. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + (this.facts.copy?.bytes ?? 0);
   }
 
   get isEmpty(): boolean {
-    return this.#parts.length === 0;
+    return this.#parts.length === 0 && this.facts.copy === null;
   }
 
   /** The names of the files that its text comes from. */
@@ -169,6 +179,7 @@ export class Recording {
 
   /** The time of the newest record, by the clock of the member. */
   get lastRecordMs(): number | null {
+    if (this.facts.copy) return this.facts.copy.lastRecordMs;
     const times = this.#parts.flatMap(({ pieces }) => pieces.at(-1)?.run.lastMs ?? []);
     return times.length === 0 ? null : Math.max(...times);
   }
@@ -187,7 +198,7 @@ export class Recording {
           this.#positionsPath(part),
           Buffer.from(pieces.map((piece) => `${writePiece(piece)}\n`).join('')),
         );
-      await this.#write(join(this.logDir, partName(part)), Buffer.concat(texts));
+      await this.#write(this.#textPath(part), Buffer.concat(texts));
     }
     await this.#trim();
   }
@@ -202,10 +213,14 @@ export class Recording {
     await replaceFile(join(this.dir, 'recording.json'), JSON.stringify(this.facts));
   }
 
-  /** Removes what was recorded: what comes next has nothing to do with it. */
-  async clear(): Promise<void> {
-    for (const part of [...this.#parts]) await this.#remove(part);
-    this.#runs.clear();
+  /** Removes what was recorded in the other way, and copies that nobody writes to. */
+  async clearUnless(copy: string | undefined): Promise<void> {
+    if (copy !== undefined) {
+      for (const part of [...this.#parts]) await this.#remove(part);
+      this.#runs.clear();
+    } else if (this.facts.copy) this.facts = NOTHING;
+    for (const name of await readdir(this.dir))
+      if (COPY_NAME.test(name) && name !== copy) await rm(join(this.dir, name), { recursive: true, force: true });
   }
 
   /** The position of a record of the engine in the log of the member. */
@@ -249,7 +264,7 @@ export class Recording {
     const last = pieces.findLast(({ piece }) => piece.file === file)?.piece.run;
     return pieces
       .filter(({ piece }) => piece.run === last && piece.file === file)
-      .map(({ part, piece, to }) => ({ path: join(this.logDir, partName(part)), from: piece.at, to }));
+      .map(({ part, piece, to }) => ({ path: this.#textPath(part), from: piece.at, to }));
   }
 
   #pieces(): { part: Part; piece: Piece; to: number }[] {
@@ -391,22 +406,22 @@ export class Recording {
     this.#parts = this.#parts.filter((other) => other !== part);
     this.#bytes -= sizeOf(part);
     if (this.#lasts.get(part.family) === part) this.#lasts.delete(part.family);
-    await rm(join(this.logDir, partName(part)), { force: true });
+    await rm(this.#textPath(part), { force: true });
     await rm(this.#positionsPath(part), { force: true });
   }
 
   async #write(path: string, bytes: Buffer): Promise<void> {
-    if (path.startsWith(this.logDir)) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    if (path.startsWith(this.#partsDir)) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await appendFile(path, bytes, { mode: 0o600 });
   }
 
   async #load(): Promise<void> {
-    for (const path of [this.dir, this.logDir, join(this.dir, 'positions')]) {
+    for (const path of [this.dir, this.#partsDir, join(this.dir, 'positions')]) {
       // An existing directory may be accessible to others.
       if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) await chmod(path, 0o700);
     }
     this.facts = (await readFacts(join(this.dir, 'recording.json'))) ?? NOTHING;
-    for (const name of await readdir(this.logDir, { recursive: true })) {
+    for (const name of await readdir(this.#partsDir, { recursive: true })) {
       const [suffix, number] = SUFFIX.exec(name) ?? [];
       if (suffix === undefined) continue;
       this.#lastNumber = Math.max(this.#lastNumber, Number(number));
@@ -426,7 +441,7 @@ export class Recording {
 
   async #loadPart(family: string, number: number): Promise<Part> {
     const part = { family, number, bytes: 0, pieces: [] as Piece[], begunMs: 0, writtenMs: 0, endsLine: true };
-    const path = join(this.logDir, partName(part));
+    const path = this.#textPath(part);
     part.bytes = await dropTornLine(path);
     const { mtimeMs, birthtimeMs } = await stat(path);
     part.writtenMs = mtimeMs;
@@ -459,6 +474,14 @@ export class Recording {
 
   #part(name: string): Part | undefined {
     return this.#parts.find((part) => partName(part) === name);
+  }
+
+  get #partsDir(): string {
+    return join(this.dir, 'log');
+  }
+
+  #textPath(part: Pick<Part, 'family' | 'number'>): string {
+    return join(this.#partsDir, partName(part));
   }
 
   #positionsPath({ number }: Pick<Part, 'number'>): string {
@@ -511,11 +534,12 @@ function readPiece(line: string): Piece | undefined {
 async function readFacts(path: string): Promise<RecordingFacts | undefined> {
   const value = parseJson(await readFile(path, 'utf8').catch(emptyIfMissing)) as Partial<RecordingFacts> | undefined;
   if (typeof value !== 'object' || value === null) return undefined;
-  const { zone, sinceMs = null, asOfMs, lostMs = null, clock = null } = value;
+  const { zone, sinceMs = null, asOfMs, lostMs = null, clock = null, copy = null } = value;
   const isClock = clock === null || (Number.isFinite(clock.offsetMs) && Number.isFinite(clock.uncertaintyMs));
   if (typeof zone !== 'string' || !isTime(asOfMs) || !isClock) return undefined;
-  if (![sinceMs, lostMs].every((time) => time === null || isTime(time))) return undefined;
-  return { zone, sinceMs, asOfMs, lostMs, clock };
+  if (![sinceMs, lostMs, copy?.lastRecordMs ?? null].every((time) => time === null || isTime(time))) return undefined;
+  if (copy !== null && !(COPY_NAME.test(copy.name) && isOffset(copy.bytes))) return undefined;
+  return { zone, sinceMs, asOfMs, lostMs, clock, copy };
 }
 
 function parseJson(text: string): unknown {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -31,6 +32,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { isBatch, type RecordBatch } from '@porthole/records';
+import type { CopiedText, CopyTarget } from '../contract-only/contract-node.ts';
 import { DelegatedNode } from '../contract-only/delegated-node.ts';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peers } from '../fan-out/peers.ts';
@@ -65,6 +67,9 @@ const MAX_VERSIONS = 20;
 
 /** The index of a recording is small: it is read seldom. */
 const INDEX_BYTES = 2 * 1024 ** 2;
+
+/** What is known of copies is written so often, besides when it changes whether the member responds. */
+const SAVE_MS = 10_000;
 
 /** A member by what was recorded of it. Times are by the clock of this node. */
 export interface RecordedMember {
@@ -110,7 +115,9 @@ export class Recordings {
   readonly #opening = new SharedByKey<string, Recording>({ isKept: true });
   /** Those of this node. */
   readonly #own = new Map<string, Recording>();
-  readonly #logs = new Map<string, { recording: Recording; zone: string; logs: LogDir }>();
+  readonly #logs = new Map<string, { path: string; zone: string; logs: LogDir }>();
+  /** Directories with copies that are written to, by member. */
+  readonly #copying = new Map<string, string>();
   readonly #found = new Map<string, { found: Found | undefined; atMs: number }>();
   readonly #asking = new SharedByKey<string, Found | undefined>({ endsUnwatched: true });
   #threads: WorkerPool | undefined;
@@ -152,6 +159,45 @@ export class Recordings {
   /** The configurations of a member, by version. */
   configs(id: string): ConfigHistory {
     return new ConfigHistory(join(this.dir, id, CONFIGS), { maxVersions: MAX_VERSIONS });
+  }
+
+  /** A new directory for copies of the files of a contract-only member. */
+  copyOf(id: string): CopyTarget {
+    const name = `copy-${randomUUID()}`;
+    const dir = join(this.dir, id, name);
+    const { limits, nowMs, clocks } = this.#deps;
+    let savedMs = -Infinity;
+    this.#copying.set(id, name);
+    const save = async (recording: Recording, { zone, sinceMs, ...copy }: CopiedText) => {
+      recording.facts = { ...recording.facts, zone, sinceMs, copy: { name, ...copy } };
+      savedMs = performance.now();
+      await recording.saveFacts();
+    };
+    return {
+      dir,
+      maxBytes: limits.maxBytes,
+      read: async (asOfMs, describe) => {
+        const recording = await this.open(id);
+        const isFirst = recording.facts.copy?.name !== name;
+        const isDue = isFirst || recording.facts.lostMs !== null || performance.now() - savedMs > SAVE_MS;
+        const described = isDue ? await describe() : undefined;
+        const clock = clocks.of(id) ?? (isFirst ? null : recording.facts.clock);
+        recording.facts = { ...recording.facts, asOfMs, lostMs: null, clock };
+        if (described) await save(recording, described);
+        if (isFirst) await recording.clearUnless(name);
+      },
+      lost: async (describe) => {
+        const recording = await this.open(id);
+        if (recording.facts.copy?.name !== name || recording.facts.lostMs !== null) return;
+        recording.facts = { ...recording.facts, lostMs: nowMs() };
+        await save(recording, await describe());
+      },
+      close: async () => {
+        if (this.#copying.get(id) === name) this.#copying.delete(id);
+        if (this.#own.get(id)?.facts.copy?.name === name) await this.#own.get(id)?.saveFacts();
+        else await rm(dir, { recursive: true, force: true });
+      },
+    };
   }
 
   /** After a failure to write, what is on the disk counts. */
@@ -248,13 +294,16 @@ export class Recordings {
 
   /** Deletes what this node has recorded of a member. */
   async drop(id: string): Promise<void> {
+    const copy = this.#own.get(id)?.facts.copy?.name;
     this.#own.delete(id);
     this.#found.delete(id);
     for (const path of [id, join(id, EVENTS)]) {
       this.#opening.forget(path);
       await this.#closeLogs(path);
     }
-    for (const part of ['log', 'positions', 'recording.json', EVENTS, CONFIGS])
+    // Copies that are written to are deleted when that ends.
+    const copies = copy === undefined || copy === this.#copying.get(id) ? [] : [copy];
+    for (const part of ['log', 'positions', 'recording.json', EVENTS, CONFIGS, ...copies])
       await rm(join(this.dir, id, part), { recursive: true, force: true });
     // What is known of the member besides is deleted for itself.
     await rmdir(join(this.dir, id)).catch((error: NodeJS.ErrnoException) => {
@@ -327,18 +376,19 @@ export class Recordings {
   async #logsOf(id: string, recording: Recording): Promise<LogDir> {
     const known = this.#logs.get(id);
     const { zone } = recording.facts;
-    if (known?.recording === recording && known.zone === zone) return known.logs;
+    const path = recording.logDir;
+    if (known?.path === path && known.zone === zone) return known.logs;
     await this.#closeLogs(id);
     this.#threads ??= new WorkerPool(THREADS);
     const { formats } = this.#deps;
-    const logs = new LogDir(recording.logDir, {
+    const logs = new LogDir(path, {
       zone: zone === '' ? this.#deps.zone : createZone(zone),
       ...(formats && { formats }),
       tree: { depth: RECORDED_DEPTH, maxEntries: 10_000, roots: [] },
       threads: this.#threads,
       maxIndexBytes: INDEX_BYTES,
     });
-    this.#logs.set(id, { recording, zone, logs });
+    this.#logs.set(id, { path, zone, logs });
     return logs;
   }
 

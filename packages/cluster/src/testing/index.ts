@@ -1,5 +1,4 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
-export { createTailsDir } from '../contract-only/tails-dir.ts';
 export { encodeEtcdValue, readEtcdValue } from '../membership/etcd-members.ts';
 export { readLindbValue } from '../membership/lindb-members.ts';
 export { Cable } from '../membership/testing/cable.ts';
