@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
-import { type Coverage, coverageOf, gapsText, missingText } from '@porthole/contract';
+import { type Coverage, coverageOf, gapsText, type MemberReport, missingText } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { GrpcConnection, readBundle } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
@@ -55,8 +56,10 @@ it('while a member is dead, every client says so in the same words, and shows wh
   await n3.kill();
   // At once, while it is still registered; and when its lease has ended.
   await expectKeptLines(n1);
+  await expectReported(n1);
   await eventually(async () => expect((await n1.search()).outcomes.n3).toBe('gone'));
   await expectKeptLines(n1);
+  await expectReported(n1);
   await expectSameCause(n1);
   await expectComparedSecrets(n1);
 });
@@ -84,6 +87,63 @@ async function expectKeptLines(n1: ClusterProcess): Promise<void> {
     lines: ['service.name = "n3"'],
     stderr: expect.stringMatching(/^porthole: warning: n3: .* as of \d{4}-/),
   });
+}
+
+/** Every response says who has recorded the dead member, until when, and how much is missing. */
+async function expectReported(n1: ClusterProcess): Promise<void> {
+  const { node } = await n1.client.describe();
+  const grpc = new GrpcConnection(node.grpcPort);
+  const scope = { cluster: { nodes: [], role: '', labels: [], store: '' } };
+  type Answer = { members?: readonly Partial<MemberReport>[] | undefined };
+  const responses: Record<string, () => Promise<Answer | undefined>> = {
+    search: async () => (await n1.lines<Answer>('/log/search')).at(-1),
+    around: async () => (await n1.lines<Answer>(`/log/moment?time=@${Date.now()}`)).at(-1),
+    follow: async () => {
+      for await (const items of n1.client.cluster.followLogs({ start: 'end' }))
+        for (const item of items) if (item.type === 'member' && item.node === 'n3') return { members: [item.report] };
+      return undefined;
+    },
+    histogram: () => n1.json('/log/histogram'),
+    digest: () => n1.json('/log/digest'),
+    fields: () => n1.json('/log/fields'),
+    top: () => n1.json('/log/top?by=level'),
+    files: () => n1.json('/log/files'),
+    config: async () => ({ members: (await n1.client.cluster.config({})).configs.map(({ report }) => report) }),
+    'config diff': () => n1.json('/config/diff'),
+    bundle: async () => {
+      const response = await fetch(`${n1.url}/api/v1/bundle?since=5m`);
+      return readBundle(Buffer.from(await response.arrayBuffer())).manifest;
+    },
+    'gRPC search': async () => {
+      const asked = { order: '', cursor: '', record: '', until: '', raw: false, fields: [], ...scope };
+      for await (const message of grpc.stream('SearchLogs', asked, {}))
+        for (const { end } of message?.items ?? []) if (end) return end.cluster as Answer;
+      return undefined;
+    },
+    'gRPC histogram': async () => (await grpc.call('CountLogs', scope, {})).cluster as Answer,
+    'gRPC digest': async () => (await grpc.call('DigestLogs', { onlyNew: false, ...scope }, {})).cluster as Answer,
+    'gRPC fields': async () => (await grpc.call('ListFields', scope, {})).cluster as Answer,
+    'gRPC top': async () =>
+      (await grpc.call('CountValues', { by: 'level', values: [], ...scope }, {})).cluster as Answer,
+  };
+  for (const [name, request] of Object.entries(responses)) {
+    const report = (await request())?.members?.find(({ id }) => id === 'n3');
+    expect({ name, report }).toEqual({
+      name,
+      report: expect.objectContaining({
+        detail: expect.stringMatching(/; recorded by n[12], until [\d:.]+ \([\d.]+ s before it was lost\)$/),
+        asOfMs: expect.any(Number),
+        recordedBy: expect.stringMatching(/^n[12]$/),
+        missingMs: expect.any(Number),
+        isPartial: true,
+      }),
+    });
+    expect(report?.missingMs, name).toBeGreaterThan(0);
+  }
+  grpc.close();
+  // Plain text says it in its last line.
+  const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
+  expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .*; recorded by n[12], until /);
 }
 
 /** The same cause as every other client, and never that there is no match. */

@@ -109,7 +109,7 @@ export async function queryMembers<T>(
 }
 
 /** A member that lacks an operation is not replaced by what was recorded of it; one that fails is. */
-function needsRecording({ outcome }: MemberReport): boolean {
+export function needsRecording({ outcome }: MemberReport): boolean {
   return outcome !== 'ok' && outcome !== 'not supported';
 }
 

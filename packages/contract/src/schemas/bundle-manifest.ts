@@ -1,5 +1,5 @@
 import type { MemberReport } from '../cluster-state.ts';
-import { OUTCOME } from './member-schemas.ts';
+import { AS_OF, OUTCOME, RECORDED } from './member-schemas.ts';
 import { bool, constant, exactObject, integer, listOf, nullableText, type Schema, text } from './schema-builders.ts';
 
 /** Its name within the archive. */
@@ -51,7 +51,7 @@ export interface BundleManifest {
   selection: { nodes: string[]; role: string | null };
   /** Nothing is missing, nothing is cut, and there are no problems. */
   isComplete: boolean;
-  members: Pick<MemberReport, 'id' | 'outcome' | 'detail'>[];
+  members: Pick<MemberReport, 'id' | 'outcome' | 'detail' | 'asOfMs' | 'recordedBy' | 'missingMs' | 'isPartial'>[];
   /** All but the manifest, in the order of the archive. */
   entries: BundleEntry[];
   missing: MissingEntry[];
@@ -77,11 +77,11 @@ export const BUNDLE_MANIFEST_SCHEMA: Schema<BundleManifest> = exactObject('The f
   }),
   isComplete: bool('Nothing is missing, nothing is cut, and there are no problems.'),
   members: listOf(
-    exactObject<BundleManifest['members'][number]>('A member, and whether it responded.', {
-      id: text('Its id.'),
-      outcome: OUTCOME,
-      detail: nullableText('What went wrong.'),
-    }),
+    exactObject<BundleManifest['members'][number]>(
+      'A member, and whether it responded.',
+      { id: text('Its id.'), outcome: OUTCOME, detail: nullableText('What went wrong.'), asOfMs: AS_OF },
+      RECORDED,
+    ),
   ),
   entries: listOf(
     exactObject<BundleEntry>('One file of the archive.', {

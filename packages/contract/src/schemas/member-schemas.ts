@@ -50,6 +50,17 @@ export const coverage = {
   coveredToMs: nullableInteger('Epoch milliseconds of the end of that time range, which is included.'),
 };
 
+export const AS_OF = nullableInteger(
+  'Epoch milliseconds of its last sign of life, if what is shown is not current but was recorded before.',
+);
+
+/** What is said of a member that does not respond. */
+export const RECORDED = {
+  recordedBy: text('Id of the node that has recorded what is shown.'),
+  missingMs: integer('Milliseconds before it was lost of which nothing was recorded, at most.'),
+  isPartial: mark('What it returned is not all that was requested: `detail` says why.'),
+};
+
 /** Members, and what responses report of them. */
 export const MEMBER_SCHEMAS = {
   MemberReport: exactObject<SentTypes['MemberReport']>(
@@ -60,16 +71,12 @@ export const MEMBER_SCHEMAS = {
       detail: nullableText('What went wrong, with the error code.'),
       elapsedMs: integer('Milliseconds until it had responded or was given up.'),
       count: integer('What it returned: records, groups, files.'),
-      asOfMs: nullableInteger(
-        'Epoch milliseconds of its last sign of life, if what is shown is not current but was recorded before.',
-      ),
+      asOfMs: AS_OF,
       state: memberState,
       sinceMs,
     },
     {
-      recordedBy: text('Id of the node that has recorded what is shown.'),
-      missingMs: integer('Milliseconds before it was lost of which nothing was recorded, at most.'),
-      isPartial: mark('What it returned is not all that was requested: `detail` says why.'),
+      ...RECORDED,
       ...coverage,
       archive: ref('MemberArchive'),
     },

@@ -6,6 +6,7 @@ import {
   type ClusterState,
   incidentHtml,
   kindsQuery,
+  type MemberReport,
   type NodeSettings,
 } from '@porthole/contract';
 import { toItems } from '@porthole/records';
@@ -118,10 +119,15 @@ function buildManifest({ request, madeMs, nodes, configs, writer }: BundleContex
     range: { fromMs, toMs },
     selection: { nodes: [...selected], role },
     isComplete: isIntact && missing.length === 0,
-    members: configs.map(({ id, report: { outcome, detail } }) => ({ id, outcome, detail })),
+    members: configs.map(({ report }) => whetherResponded(report)),
     entries,
     missing,
   };
+}
+
+function whetherResponded({ id, outcome, detail, asOfMs, recordedBy, missingMs, isPartial }: MemberReport) {
+  const recorded = { ...(recordedBy !== undefined && { recordedBy }), ...(missingMs !== undefined && { missingMs }) };
+  return { id, outcome, detail, asOfMs, ...recorded, ...(isPartial && { isPartial }) };
 }
 
 /** Whoever reads a bundle may be anywhere. */

@@ -231,12 +231,13 @@ function coverageMessage({ askedFromMs, askedToMs, missing, isComplete }: Covera
 }
 
 function reportMessage(report: MemberReport): MemberReportMessage {
-  const { detail, elapsedMs, asOfMs, isPartial = false, state = '', coveredFromMs, coveredToMs, archive } = report;
+  const { detail, elapsedMs, isPartial = false, state = '', coveredFromMs, coveredToMs, archive } = report;
   return {
     ...report,
     detail: detail && wellFormed(detail),
     elapsedMs: Math.round(elapsedMs),
-    asOfMs: floored(asOfMs),
+    asOfMs: floored(report.asOfMs),
+    missingMs: floored(report.missingMs),
     isPartial,
     state,
     coveredFromMs: floored(coveredFromMs),

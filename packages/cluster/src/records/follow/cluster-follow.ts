@@ -7,11 +7,13 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
+import { owned } from '@porthole/logs/shared';
 import type { FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import type { Peer } from '../../fan-out/peers.ts';
+import type { RecordedMember } from '../../recorder/recordings.ts';
 import { allWithin, inParallel } from '../../requests/bounded-calls.ts';
-import { chooseMembers, departedReport } from '../../state/query-members.ts';
+import { chooseMembers, departedReport, needsRecording, recordedReport } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
 import { throwIfRejected } from '../search/refusals.ts';
 import { FollowedMember } from './followed-member.ts';
@@ -149,7 +151,7 @@ class ClusterFollow {
         this.#arrived.notify();
         while (this.#window.isFull(from) && !this.ending) await this.#drained.wait();
       },
-      emit: (item) => this.#emit(item.type === 'member' ? this.#withState(item) : item),
+      emit: (item) => (item.type === 'member' ? this.#emitReport(item.report) : this.#emit(item)),
       onStopping: () => this.#end('stopping'),
       ...joined,
     });
@@ -157,9 +159,20 @@ class ClusterFollow {
     return member;
   }
 
-  #withState(item: Extract<ClusterFollowItem, { type: 'member' }>): ClusterFollowItem {
-    const { report } = item;
-    return { ...item, report: { ...report, ...this.#deps.directory.standingOf(report.id, report.outcome) } };
+  /** The report of a member that fails says what others have recorded of it, unless it is followed again meanwhile. */
+  #emitReport(report: MemberReport): void {
+    const { id, outcome } = report;
+    const { directory } = this.#deps;
+    const emit = (recorded?: RecordedMember) => {
+      const standing = { ...report, ...directory.standingOf(id, outcome) };
+      this.#emit({ type: 'member', node: id, report: recorded ? recordedReport(standing, recorded) : standing });
+    };
+    if (!needsRecording(report) || !directory.has(id)) return emit();
+    const isFailing = () => this.#members.get(id)?.isFollowed === false;
+    void owned(
+      directory.find(id).then((recorded) => isFailing() && emit(recorded)),
+      () => isFailing() && emit(), // the report has the failure of the member itself
+    );
   }
 
   #emit(item: ClusterFollowItem): void {
