@@ -568,7 +568,7 @@ describe('porthole config of a cluster', () => {
     );
   });
 
-  it('get and diff use the snapshot of a member that is gone, warn about its age and exit with 3', async () => {
+  it('get and diff use what is known of a member that is gone, warn about its age and exit with 3', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
     const warning =
       'porthole: warning: broker-3: registration expired: no longer registered; shown as of 2026-11-15T12:00:00.000Z\n';

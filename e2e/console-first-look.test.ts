@@ -98,7 +98,7 @@ it('a killed node stays on the page, with what was recorded and a notice between
 
   await page.getByRole('link', { name: 'Cluster', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 of 2 nodes up' }));
-  await waitUntilVisible(page.getByText(/n2 stopped responding .*, lease expired · snapshot as of/));
+  await waitUntilVisible(page.getByText(/n2 stopped responding .*, lease expired · recorded until/));
   await waitUntilVisible(page.getByRole('link', { name: /1 of 2 nodes( counted)?, last 15 min/ }));
   await page.getByRole('button', { name: 'dismiss' }).click();
   await waitUntilVisible(page.getByText('1 expired, dismissed'));

@@ -415,7 +415,7 @@ export function cutLog(
     if (onDiskMs === null) return request.isTimed || request.family === undefined ? ANYWHERE : ON_DISK;
     return { fromMs: NOTHING_MS, toMs: onDiskMs - TOLERANCE_MS };
   }
-  // A snapshot has the newest records: what was shipped is read from the archive.
+  // A recording has the newest records: what was shipped is read from the archive.
   if (!isAlive) return { fromMs: Math.min(lastMs + 1, shippedToMs), toMs: shippedToMs };
   // Not on its disk any more: all of it is in the archive.
   if (onDiskMs === undefined) return { fromMs: lastMs + 1, toMs: Math.max(lastMs + 1, shippedToMs) };
@@ -474,7 +474,7 @@ export interface MemberFacts {
   id: string;
   role: string;
   labels?: Labels;
-  /** Whether it has just listed its logs. Others are represented by their snapshot, and by the archive. */
+  /** Whether it has just listed its logs. Others are represented by what was recorded of them, and by the archive. */
   isAlive: boolean;
   /** How it responded to that. */
   report: MemberReport;

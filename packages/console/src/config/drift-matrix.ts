@@ -10,7 +10,7 @@ export interface DriftColumn {
   id: string;
   /** Why the values are not current; `null` if they are. */
   report: MemberReport | null;
-  /** Nothing is known, not even a snapshot. */
+  /** Nothing is known, not even from before. */
   isSilent: boolean;
 }
 

@@ -168,7 +168,7 @@ export function nodeLogs(node: string, log: SourceChoice['log'] = null): LogsVie
   return { ...ALL_LOGS, sources: [{ node, log }] };
 }
 
-/** The last known records of a node that is not responding. */
-export function snapshotView(id: string): LogsView {
+/** What was recorded of a node that is not responding. */
+export function recordedView(id: string): LogsView {
   return { ...nodeLogs(id), isLive: false };
 }

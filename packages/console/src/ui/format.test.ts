@@ -9,10 +9,13 @@ import {
   formatShortTime,
   formatSpan,
   formatTime,
+  recordedText,
   zoneLabel,
 } from './format.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 10, 41, 7, 5);
+
+const ARCHIVE = { count: 1, beforeMs: null, shippedFromMs: 1, shippedToMs: 20, lostBytes: 0 };
 
 describe('times', () => {
   test('are formatted to the millisecond, second or minute', () => {
@@ -55,6 +58,16 @@ test.each([
   [-5, '0 ms'],
 ])('a span of %d ms is %s', (spanMs, text) => {
   expect(formatSpan(spanMs)).toBe(text);
+});
+
+test.each([
+  [{ recordedBy: 'n1', missingMs: 300 }, 'recorded by n1, until 10:41:07.005 (0.3 s before it was lost)'],
+  [{ recordedBy: 'n1', missingMs: 0 }, 'recorded by n1, until 10:41:07.005'],
+  [{ recordedBy: 'n1', archive: ARCHIVE }, 'recorded by n1, until 10:41:07.005; older lines are from the archive'],
+  [{ archive: ARCHIVE }, 'from the archive, until 10:41:07.005'],
+  [{}, 'known until 10:41:07.005'],
+])('says what is shown of a node that does not respond: %j', (report, text) => {
+  expect(recordedText({ ...report, asOfMs: NOW }, 'utc')).toBe(text);
 });
 
 test('formats ages, and future times as just now', () => {

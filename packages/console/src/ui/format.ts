@@ -1,4 +1,4 @@
-import { formatSpan, type RequestClock, readTime } from '@porthole/contract';
+import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
 import type { ZoneName } from '../state/view.ts';
 
 export { formatSpan } from '@porthole/contract';
@@ -24,6 +24,22 @@ export function formatMinute(timeMs: number, zone: ZoneName): string {
 /** `HH:mm:ss` */
 export function formatSecond(timeMs: number, zone: ZoneName): string {
   return formatTime(timeMs, zone).slice(0, 8);
+}
+
+/** What is shown of a node that does not respond: `recorded by storage-1, until 03:15:42.118 (0.3 s before it was lost)` */
+export function recordedText(
+  {
+    recordedBy,
+    asOfMs,
+    missingMs = 0,
+    archive,
+  }: Pick<MemberReport, 'recordedBy' | 'missingMs' | 'archive'> & { asOfMs: number },
+  zone: ZoneName,
+): string {
+  const until = `until ${formatTime(asOfMs, zone)}`;
+  if (recordedBy === undefined) return archive ? `from the archive, ${until}` : `known ${until}`;
+  const lost = missingMs > 0 ? ` (${(missingMs / 1000).toFixed(1)} s before it was lost)` : '';
+  return `recorded by ${recordedBy}, ${until}${lost}${archive ? '; older lines are from the archive' : ''}`;
 }
 
 /** `12 Nov 2026` */

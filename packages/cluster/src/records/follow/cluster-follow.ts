@@ -167,7 +167,10 @@ class ClusterFollow {
       const standing = { ...report, ...directory.standingOf(id, outcome) };
       this.#emit({ type: 'member', node: id, report: recorded ? recordedReport(standing, recorded) : standing });
     };
-    if (!needsRecording(report) || !directory.has(id)) return emit();
+    if (!needsRecording(report) || !directory.has(id)) {
+      emit();
+      return;
+    }
     const isFailing = () => this.#members.get(id)?.isFollowed === false;
     void owned(
       directory.find(id).then((recorded) => isFailing() && emit(recorded)),

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Page } from '../source/log-source.ts';
 import { fakeRecord } from '../testing/fake-source.ts';
 import { recordNumbers, upTo } from '../testing/open-workspace.ts';
-import { reduce, withSnapshotRows } from './reduce.ts';
+import { reduce, withRecordedRows } from './reduce.ts';
 import { recordRow } from './row-buffer.ts';
 import { INITIAL, type LogAction, type RequestKind, type Row, type WorkspaceState } from './workspace-state.ts';
 
@@ -110,43 +110,38 @@ const ROWS = [row('a', 10), row('b', 20), row('a', 25), row('a', 40)];
 const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
 
 test('the lines of a node that stopped responding end with a notice', () => {
-  const rows = withSnapshotRows(ROWS, [OK, GONE], { bottom: 'done' });
-  expect(keys(rows)).toEqual(['a 10', 'b 20', 'snapshot b', 'a 25', 'a 40']);
+  const rows = withRecordedRows(ROWS, [OK, GONE], { bottom: 'done' });
+  expect(keys(rows)).toEqual(['a 10', 'b 20', 'recorded b', 'a 25', 'a 40']);
   expect(rows[2]).toMatchObject({
     kind: 'gap',
     node: 'b',
     text: 'stopped responding',
-    snapshot: { asOfMs: 20, sinceMs: 30, from: 'its snapshot' },
+    recorded: { asOfMs: 20, sinceMs: 30 },
   });
 });
 
 test('the notice is before newer rows, or after older ones if there are no more', () => {
-  expect(keys(withSnapshotRows(ROWS.slice(2), [GONE], { bottom: 'done' }))).toEqual(['snapshot b', 'a 25', 'a 40']);
-  expect(keys(withSnapshotRows(ROWS.slice(0, 2), [GONE], { bottom: 'done' }))).toEqual(['a 10', 'b 20', 'snapshot b']);
-  expect(keys(withSnapshotRows(ROWS.slice(0, 2), [GONE], { bottom: 'more' }))).toEqual(['a 10', 'b 20']);
+  expect(keys(withRecordedRows(ROWS.slice(2), [GONE], { bottom: 'done' }))).toEqual(['recorded b', 'a 25', 'a 40']);
+  expect(keys(withRecordedRows(ROWS.slice(0, 2), [GONE], { bottom: 'done' }))).toEqual(['a 10', 'b 20', 'recorded b']);
+  expect(keys(withRecordedRows(ROWS.slice(0, 2), [GONE], { bottom: 'more' }))).toEqual(['a 10', 'b 20']);
 });
 
 test('rows of responding nodes are unchanged', () => {
-  expect(withSnapshotRows(ROWS, [OK], { bottom: 'done' })).toBe(ROWS);
-  expect(withSnapshotRows([], [GONE], { bottom: 'done' })).toEqual([]);
+  expect(withRecordedRows(ROWS, [OK], { bottom: 'done' })).toBe(ROWS);
+  expect(withRecordedRows([], [GONE], { bottom: 'done' })).toEqual([]);
 });
 
-test('a range that ends before the snapshot was taken has no notice', () => {
-  expect(keys(withSnapshotRows(ROWS.slice(0, 1), [GONE], { bottom: 'done', toMs: 15 }))).toEqual(['a 10']);
+test('a range that ends before the last record of a node has no notice', () => {
+  expect(keys(withRecordedRows(ROWS.slice(0, 1), [GONE], { bottom: 'done', toMs: 15 }))).toEqual(['a 10']);
 });
 
 test('a node that only the archive knows has a notice between its lines and newer ones, and nowhere else', () => {
   const archive = { count: 1, beforeMs: null, shippedFromMs: 1, shippedToMs: 20, lostBytes: 0 };
   const past: MemberReport = { ...OK, id: 'b', outcome: 'left', state: 'left', asOfMs: 20, sinceMs: null, archive };
-  const rows = withSnapshotRows(ROWS, [past], { bottom: 'done' });
-  expect(keys(rows)).toEqual(['a 10', 'b 20', 'snapshot b', 'a 25', 'a 40']);
-  expect(rows[2]).toMatchObject({ snapshot: { from: 'the archive' } });
-  expect(keys(withSnapshotRows(ROWS.slice(2), [past], { bottom: 'done' }))).toEqual(['a 25', 'a 40']);
-  expect(keys(withSnapshotRows(ROWS.slice(0, 2), [past], { bottom: 'done' }))).toEqual(['a 10', 'b 20']);
-  const failed = { ...GONE, archive };
-  expect(withSnapshotRows(ROWS, [failed], { bottom: 'done' })[2]).toMatchObject({
-    snapshot: { from: 'the archive and its snapshot' },
-  });
+  const rows = withRecordedRows(ROWS, [past], { bottom: 'done' });
+  expect(keys(rows)).toEqual(['a 10', 'b 20', 'recorded b', 'a 25', 'a 40']);
+  expect(keys(withRecordedRows(ROWS.slice(2), [past], { bottom: 'done' }))).toEqual(['a 25', 'a 40']);
+  expect(keys(withRecordedRows(ROWS.slice(0, 2), [past], { bottom: 'done' }))).toEqual(['a 10', 'b 20']);
 });
 
 type Outcome = MemberReport['outcome'];

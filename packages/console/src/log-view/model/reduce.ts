@@ -34,7 +34,7 @@ export function reduce(state: WorkspaceState, action: LogAction): WorkspaceState
   if (next.buffer === state.buffer && next.members === state.members && next.bottom === state.bottom) return next;
   return {
     ...next,
-    rows: withSnapshotRows(next.buffer.rows, next.members, { bottom: next.bottom.kind, toMs: next.filter.toMs }),
+    rows: withRecordedRows(next.buffer.rows, next.members, { bottom: next.bottom.kind, toMs: next.filter.toMs }),
   };
 }
 
@@ -383,11 +383,11 @@ function worstReports(reports: WorkspaceState['reports']): MemberReport[] {
 }
 
 /**
- * Adds a row for each node that is shown from its snapshot, where its lines end; in front of all rows if those are
+ * Adds a row for each node that is shown by what was recorded of it, where its lines end; in front of all rows if those are
  * newer, so that the missing node is noticed. Nobody misses a node that only the archive knows: it has a row only
  * between its lines and newer ones.
  */
-export function withSnapshotRows(
+export function withRecordedRows(
   rows: readonly Row[],
   members: readonly MemberReport[],
   { bottom, toMs = Infinity }: { bottom: Edge['kind']; toMs?: number | undefined },
@@ -397,26 +397,25 @@ export function withSnapshotRows(
   const insertions = missing.flatMap((report) => {
     const { asOfMs } = report;
     const index = rows.findIndex((row) => row.kind === 'record' && (row.record.atMs ?? -Infinity) > (asOfMs ?? 0));
-    // Rows below the last one may still be older than the snapshot.
+    // Rows below the last one may still be older than that.
     if (index < 0 && bottom === 'more') return [];
     if (index <= 0 && isPastNode(report)) return [];
-    return [{ index: index < 0 ? rows.length : index, row: snapshotRow(report) }];
+    return [{ index: index < 0 ? rows.length : index, row: recordedRow(report) }];
   });
   return insertions
     .sort((a, b) => b.index - a.index)
     .reduce<readonly Row[]>((all, { index, row }) => all.toSpliced(index, 0, row), rows);
 }
 
-function snapshotRow(report: MemberReport): Row {
-  const { id, outcome, asOfMs, sinceMs = null, archive } = report;
-  const sources = [...(archive ? ['the archive'] : []), ...(isPastNode(report) ? [] : ['its snapshot'])];
+function recordedRow(report: MemberReport): Row {
+  const { id, outcome, asOfMs } = report;
   return {
     kind: 'gap',
-    key: `snapshot ${id}`,
+    key: `recorded ${id}`,
     node: id,
     text: outcome === 'left' ? 'left the cluster' : 'stopped responding',
     isLoading: false,
-    snapshot: { asOfMs: asOfMs ?? 0, sinceMs, from: sources.join(' and ') },
+    recorded: { ...report, asOfMs: asOfMs ?? 0 },
   };
 }
 

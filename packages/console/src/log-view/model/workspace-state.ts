@@ -43,8 +43,8 @@ export type Row =
       isLoading: boolean;
       /** What to load; absent if it cannot be loaded. */
       range?: GapRange;
-      /** The lines of a node end here because it is not responding; those above are of this time, from its snapshot. */
-      snapshot?: { asOfMs: number; sinceMs: number | null; from: string };
+      /** The lines of a node end here because it is not responding; those above were recorded, or are from the archive. */
+      recorded?: MemberReport & { asOfMs: number };
     }
   /** Rotated, truncated, a member that stopped responding, a lost connection: one line of text. */
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };
@@ -112,7 +112,7 @@ export type RequestKind = 'page' | 'follow' | 'count';
 
 /** The state of a workspace: what is shown, and what the reducer needs to go on. */
 export interface WorkspaceState {
-  /** What is shown: the loaded rows, and those of snapshots. A new array on every change. */
+  /** What is shown: the loaded rows, and those of nodes that are not responding. A new array on every change. */
   rows: readonly Row[];
   /** Increases when all rows are replaced: the view then scrolls to the anchor. */
   generation: number;

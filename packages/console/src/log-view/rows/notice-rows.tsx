@@ -4,7 +4,7 @@ import { preferences } from '../../state/preferences.ts';
 import { nodeColour } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { LinkButton } from '../../ui/controls.tsx';
-import { formatBytes, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { formatBytes, formatCounted, formatShortTime, recordedText } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 import type { Edge, FollowStatus, Row } from '../model/workspace-state.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
@@ -28,7 +28,7 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
   return (
     <div class="row row-gap" {...ROW}>
       <span {...CELL}>
-        {row.snapshot ? <SnapshotText {...row} snapshot={row.snapshot} /> : <b>{row.text}</b>}
+        {row.recorded ? <RecordedText {...row} recorded={row.recorded} /> : <b>{row.text}</b>}
         {row.isLoading ? <b> · loading…</b> : null}
         {row.range && !row.isLoading ? (
           <button type="button" onClick={() => onLoad(row.key)}>
@@ -40,17 +40,16 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
   );
 }
 
-/** `storage-3 stopped responding 17:06 · no lines after 17:05:58; earlier ones are from its snapshot` */
-function SnapshotText({ node, text, snapshot }: Pick<GapRow, 'node' | 'text'> & Required<Pick<GapRow, 'snapshot'>>) {
+/** `storage-3 stopped responding 17:06 · recorded by storage-1, until 17:05:58.118 (0.3 s before it was lost)` */
+function RecordedText({ node, text, recorded }: Pick<GapRow, 'node' | 'text'> & Required<Pick<GapRow, 'recorded'>>) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(60_000);
-  const { asOfMs, sinceMs, from } = snapshot;
+  const { sinceMs = null } = recorded;
   const since = sinceMs === null ? '' : ` ${formatShortTime(sinceMs, zone, nowMs)}`;
-  const asOf = formatSecond(asOfMs, zone);
   return (
     <b>
       {node} {text}
-      {since} · no lines after {asOf}; earlier ones are from {from}
+      {since} · {recordedText(recorded, zone)}
     </b>
   );
 }

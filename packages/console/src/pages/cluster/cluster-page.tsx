@@ -3,7 +3,7 @@ import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster, type Resource } from '../../state/resource.ts';
-import { ALL_LOGS, ALL_NODES, type ClusterView, type LogsView, nodeView, snapshotView } from '../../state/view.ts';
+import { ALL_LOGS, ALL_NODES, type ClusterView, type LogsView, nodeView, recordedView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, LinkButton } from '../../ui/controls.tsx';
 import { CountChart, type CountColumn } from '../../ui/count-chart.tsx';
@@ -293,7 +293,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
       {lastSeenMs !== null && (
         <>
           <span class="dim"> · </span>
-          <a href={viewUrl(snapshotView(id))}>snapshot as of {formatShortTime(lastSeenMs, zone, nowMs)}</a>
+          <a href={viewUrl(recordedView(id))}>recorded until {formatShortTime(lastSeenMs, zone, nowMs)}</a>
         </>
       )}
       {state === 'failed' && (

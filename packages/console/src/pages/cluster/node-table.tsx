@@ -3,7 +3,7 @@ import { missingOfMember, reportText } from '@porthole/contract';
 import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeColour } from '../../state/resource.ts';
-import { nodeLogs, nodeView, snapshotView, type View } from '../../state/view.ts';
+import { nodeLogs, nodeView, recordedView, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
@@ -230,8 +230,8 @@ function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
 function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
   if (state !== 'up')
     return (
-      <a class="problem" href={viewUrl(snapshotView(id))}>
-        snapshot →
+      <a class="problem" href={viewUrl(recordedView(id))}>
+        recorded lines →
       </a>
     );
   const logs: View = nodeLogs(id);

@@ -72,7 +72,7 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
       }),
     [role, diff, nodes, settings, view.text],
   );
-  // Nodes that left are not compared, but their snapshots can be shown.
+  // Nodes that left are not compared, but what is known of them can be shown.
   const ids = [...diff.members, ...nodes].map(({ id }) => id);
   const partial = <PartialNote answer={diff} onRetry={onRetry} />;
   if (!role || !matrix)

@@ -16,6 +16,7 @@ import {
   formatSecond,
   formatSpan,
   formatTime,
+  recordedText,
 } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, ResourceNote, Unknown } from '../../ui/notes.tsx';
@@ -357,7 +358,7 @@ export function ReportNote({ report }: { report: MemberReport | null }) {
       <span title={report.detail ?? undefined}>
         {report.outcome === 'ok' ? `Incomplete: ${report.detail}` : `No response: ${outcomeText(report.outcome)}`}
       </span>
-      {report.asOfMs !== null && ` · showing its snapshot as of ${formatSecond(report.asOfMs, zone)}`}
+      {report.asOfMs !== null && ` · ${recordedText({ ...report, asOfMs: report.asOfMs }, zone)}`}
     </p>
   );
 }

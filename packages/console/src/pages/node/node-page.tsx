@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster, nodeColour } from '../../state/resource.ts';
-import { type NodeView, nodeLogs, nodeView, snapshotView } from '../../state/view.ts';
+import { type NodeView, nodeLogs, nodeView, recordedView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
@@ -79,7 +79,7 @@ function NodeHead({ node }: { node: ClusterNode }) {
         {!isUp && node.lastSeenMs !== null && (
           <>
             <span class="dim"> · last responded at {formatShortTime(node.lastSeenMs, zone, nowMs)} · </span>
-            <a href={viewUrl(snapshotView(node.id))}>snapshot →</a>
+            <a href={viewUrl(recordedView(node.id))}>recorded lines →</a>
           </>
         )}
         {!isUp && node.report.detail && <span class="dim"> · {node.report.detail}</span>}
