@@ -1,6 +1,7 @@
 import { type CallOptions, errorMessage, type NodeDescription, type NodeState } from '@porthole/contract';
 import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import { owned } from '@porthole/logs/shared';
+import type { FollowQuery } from '@porthole/logs/types';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { ClockTable } from './fan-out/clock.ts';
 import { type MemberEvents, MemberWatch } from './fan-out/member-watch.ts';
@@ -12,6 +13,7 @@ import { ProfileCache } from './membership/profiles/profile-cache.ts';
 import { createProfileStore } from './membership/profiles/profile-store.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
 import { WebhookSenders } from './membership/webhook-senders.ts';
+import { PassedRecords } from './recorder/passed-records.ts';
 import { Recorder, type RecorderEvents } from './recorder/recorder.ts';
 import { Recorders } from './recorder/recorders.ts';
 import { Recordings } from './recorder/recordings.ts';
@@ -124,7 +126,9 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
   const copyOf = (id: string) => recordings.copyOf(id);
-  const contacts = { access, masking, onContractOnly, copyOf, zone, zoneOf, formats, timeoutMs, missedAfterMs };
+  const keeperFor = (id: string, request: FollowQuery) => passed?.keeperFor(id, request);
+  const found = { onContractOnly, copyOf, keeperFor, zone, zoneOf, formats };
+  const contacts = { access, masking, ...found, timeoutMs, missedAfterMs };
   const { events, webhooks = [] } = options;
   const notifies = webhooks.length > 0;
   const watch = new MemberWatch({ membership, peers: () => peers, selfId, events, notifies, report });
@@ -169,6 +173,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     ended: (id: string, atMs: number) => alive.failed(id, atMs),
   };
   const recorder = new Recorder({ recorders, recordings, directory, peers, clocks, signs, events, report, nowMs });
+  const isRecorded = (id: string) => recorder.follows(id) || recorder.problem !== null;
+  const passed = count > 0 ? new PassedRecords({ recordings, isRecorded, clocks, report, nowMs }) : undefined;
   directory.use((id) => clocks.heardMs(id));
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);

@@ -2,6 +2,7 @@ import {
   type CallOptions,
   codeOf,
   type ErrorCode,
+  type FollowOptions,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
@@ -12,7 +13,7 @@ import {
 } from '@porthole/contract';
 import { assertSafeName } from '@porthole/logs';
 import { owned, Shared } from '@porthole/logs/shared';
-import type { ByteStream, LogEntry } from '@porthole/logs/types';
+import type { ByteStream, FollowItem, FollowQuery, LogEntry } from '@porthole/logs/types';
 import type { ContractNode } from './contract-node.ts';
 import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 import { safeEntries } from './plan-files.ts';
@@ -29,8 +30,18 @@ const UNSUPPORTED_MS = 60_000;
 /** Parameters that such a node ignores. */
 const QUERY_PARAMETERS = ['query', 'fields'] as const;
 
+/** Keeps the records of one follow. */
+export interface FollowKeeper {
+  /** `zone`: that of the member. Never rejects. */
+  keep(items: readonly FollowItem[], zone: string): Promise<void>;
+  /** The follow has ended. */
+  close(): void;
+}
+
 export interface MemberNodeOptions {
   client: NodeState;
+  /** Who keeps the records of a follow, besides whoever follows; `undefined`: nobody. */
+  keeperFor?: ((request: FollowQuery) => FollowKeeper | undefined) | undefined;
   /** Creates the contract-only variant of the member when needed. */
   createContractNode(): ContractNode;
   onClose?(): void;
@@ -55,6 +66,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
   readonly #describing = new Shared<NodeDescription>({ endsUnwatched: true });
   /** Routes it has, as it last described itself. */
   #capabilities: unknown;
+  #timeZone = '';
 
   constructor(options: MemberNodeOptions) {
     super();
@@ -135,6 +147,23 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return (this.#contract?.node ?? this.#options.client).viewLog(request, options);
   }
 
+  override async *followLogs(
+    request: FollowQuery,
+    options: FollowOptions = {},
+  ): AsyncGenerator<FollowItem[], void, undefined> {
+    checkFileName(request);
+    const keeper = (await this.isPorthole(options)) ? this.#options.keeperFor?.(request) : undefined;
+    if (!keeper) return yield* super.followLogs(request, options);
+    try {
+      for await (const items of super.followLogs({ ...request, raw: true }, options)) {
+        await keeper.keep(items, this.#timeZone);
+        yield request.raw ? items : items.map(withoutText);
+      }
+    } finally {
+      keeper.close();
+    }
+  }
+
   /** The node to delegate to, after finding out what the member supports; throws if that fails or it lacks the operation. */
   protected async nodeFor(operation: Operation, { request, options }: DelegatedCall): Promise<NodeState> {
     checkFileName(request);
@@ -158,6 +187,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     this.#isPorthole = true;
     this.#isKnown = true;
     this.#capabilities = description.capabilities;
+    this.#timeZone = description.timeZone ?? '';
     return description;
   }
 
@@ -215,6 +245,12 @@ export class MemberNode extends DelegatedNode implements NodeState {
 /** Throws for a name that no node serves, however deep its logs lie: the member is not asked at all. */
 function checkFileName(request: { file?: unknown } = {}): void {
   if (typeof request.file === 'string') assertSafeName(request.file, Number.POSITIVE_INFINITY);
+}
+
+function withoutText(item: FollowItem): FollowItem {
+  if (item.type !== 'record') return item;
+  const { raw: _raw, ...record } = item;
+  return record;
 }
 
 function hasQuery(request: object | undefined): boolean {

@@ -14,10 +14,11 @@ import {
   ResponseClock,
 } from '@porthole/contract';
 import { createZone, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
+import type { FollowQuery } from '@porthole/logs/types';
 import { ContractNode, type CopyTarget } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode, type MemberMasking, type OneMemberMasking } from '../contract-only/member-masking.ts';
-import { MemberNode } from '../contract-only/member-node.ts';
+import { type FollowKeeper, MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { MemberAccess, type MemberAccessOptions } from '../requests/member-access.ts';
 import { SharedBudget } from '../requests/response-budget.ts';
@@ -109,6 +110,8 @@ export interface PeersOptions {
   onContractOnly?: ((id: string) => void) | undefined;
   /** The zone of such a member, by its id, if it is known. */
   zoneOf?: ((id: string) => Zone | undefined) | undefined;
+  /** Who keeps the records of a follow of a member; default: nobody. */
+  keeperFor?: ((id: string, request: FollowQuery) => FollowKeeper | undefined) | undefined;
   /** Where the files of such a member are copied to; default: a temporary directory. */
   copyOf?: ((id: string) => CopyTarget) | undefined;
   /** Formats of the logs of members that do not detect them; tried before the built-in ones. */
@@ -165,7 +168,8 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       const masking = options.masking.forMember();
       const masked = new MaskedNode(client(), masking);
       const createContractNode = () => contractNodeFor(client(), { masked, masking, clock, id: member.id });
-      return new MemberNode({ client: masked, createContractNode, onClose: () => masking.close() });
+      const keeperFor = (request: FollowQuery) => options.keeperFor?.(member.id, request);
+      return new MemberNode({ client: masked, createContractNode, keeperFor, onClose: () => masking.close() });
     };
     const isSelf = member.id === selfId;
     return new MemberPeer(member, {

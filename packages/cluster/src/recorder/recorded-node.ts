@@ -157,11 +157,11 @@ export class RecordedNode implements NodeState {
     // What is not in the recording may be in the rest of the log: nothing is new for certain.
     const toKnown = ({ isNew, ...group }: Digest['groups'][number]) =>
       isNew ? { ...group, isNew: false, isNewUnknown: true as const } : { ...group, isNew };
-    const detail = `${this.#label}; what is older than ${timeText(sinceMs)} was not recorded`;
+    const older = sinceMs === null ? '' : `; what is older than ${new Date(sinceMs).toISOString()} was not recorded`;
     return {
       ...rest,
       groups: groups.map(toKnown).map((group) => ({ ...group, sample: this.#toMember(group.sample) })),
-      ...(baseline && { baseline: { ...baseline, isComplete: false, detail } }),
+      ...(baseline && { baseline: { ...baseline, isComplete: false, detail: `${this.#label}${older}` } }),
       end: this.#toEnd(end, query),
     };
   }
@@ -294,15 +294,14 @@ export class RecordedNode implements NodeState {
     const from = Math.max(end.coveredFromMs ?? Infinity, sinceMs ?? Infinity);
     const to = Math.min(end.coveredToMs ?? -Infinity, untilMs);
     const isCovered = end.coveredFromMs !== null && from <= to;
-    const isShort = sinceMs === null || fromMs < sinceMs;
-    const begin = sinceMs === null ? '; nothing was recorded' : `; since ${timeText(sinceMs)}`;
+    const begin = sinceMs === null || fromMs >= sinceMs ? '' : `; since ${new Date(sinceMs).toISOString()}`;
     const nameOf = (file: string) => this.#recording.toMember(file, 0)?.file ?? nameOnNode(file);
     return {
       ...end,
       coveredFromMs: isCovered ? from : null,
       coveredToMs: isCovered ? to : null,
       problems: end.problems.map((problem) => ({ ...problem, file: nameOf(problem.file) })),
-      limits: `${this.#label}${isShort ? begin : ''}`,
+      limits: `${this.#label}${begin}`,
     };
   }
 
@@ -328,17 +327,17 @@ export class RecordedNode implements NodeState {
 }
 
 /** `recorded by storage-1, until 03:15:42.118 (0.3 s before it was lost)` */
-export function recordedText(by: string | null, facts: Pick<RecordingFacts, 'asOfMs' | 'lostMs'> | null): string {
+export function recordedText(
+  by: string | null,
+  facts: Pick<RecordingFacts, 'asOfMs' | 'lostMs' | 'sinceMs'> | null,
+): string {
   if (by === null || facts === null) return 'nothing of it was recorded';
-  const { asOfMs, lostMs } = facts;
+  const { asOfMs, lostMs, sinceMs } = facts;
   const missingMs = lostMs === null ? 0 : Math.max(0, lostMs - asOfMs);
   const until = new Date(asOfMs).toISOString().slice(11, -1);
+  if (sinceMs === null) return `recorded by ${by} only as it was followed there, until ${until}`;
   const lost = missingMs === 0 ? '' : ` (${(missingMs / 1000).toFixed(1)} s before it was lost)`;
   return `recorded by ${by}, until ${until}${lost}`;
-}
-
-function timeText(timeMs: number | null): string {
-  return timeMs === null ? 'the start' : new Date(timeMs).toISOString();
 }
 
 /** The start of the first line at or after an offset; of the last line if there is none. */

@@ -145,6 +145,11 @@ export class Recorder {
     await this.#endAll();
   }
 
+  /** Whether it records a member, or is about to. */
+  follows(id: string): boolean {
+    return this.#follows.has(id) || this.#deps.recorders.records(id);
+  }
+
   /** Follows those members that this node records now. */
   async update(): Promise<void> {
     const { peers, recorders, recordings } = this.#deps;

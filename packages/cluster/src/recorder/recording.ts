@@ -56,7 +56,7 @@ export interface RecordingLimits {
 export interface RecordingFacts {
   /** The time zone of the member, for times without one; empty if it is not known. */
   zone: string;
-  /** Nothing is missing since this time, by the clock of the member; `null`: nothing was recorded. */
+  /** Nothing is missing since this time, by the clock of the member; `null`: only what was followed is there. */
   sinceMs: number | null;
   /** The last sign of life. */
   asOfMs: number;
@@ -213,12 +213,18 @@ export class Recording {
     await replaceFile(join(this.dir, 'recording.json'), JSON.stringify(this.facts));
   }
 
-  /** Removes what was recorded in the other way, and copies that nobody writes to. */
+  /** Whether records are missing anywhere: nobody has recorded all of them. */
+  get isIncomplete(): boolean {
+    return this.facts.sinceMs === null;
+  }
+
+  /** Removes what was recorded in another way, which nothing can continue, and copies that nobody writes to. */
   async clearUnless(copy: string | undefined): Promise<void> {
-    if (copy !== undefined) {
+    if (copy !== undefined || this.isIncomplete) {
       for (const part of [...this.#parts]) await this.#remove(part);
       this.#runs.clear();
-    } else if (this.facts.copy) this.facts = NOTHING;
+    }
+    if (copy === undefined && (this.facts.copy || this.isIncomplete)) this.facts = NOTHING;
     for (const name of await readdir(this.dir))
       if (COPY_NAME.test(name) && name !== copy) await rm(join(this.dir, name), { recursive: true, force: true });
   }

@@ -79,7 +79,7 @@ export interface RecordedMember {
   clock: MemberClock | null;
   /** Its last sign of life. */
   asOfMs: number;
-  /** How much of what it wrote is missing at the end: 0 if it said goodbye; `null` if nothing was recorded. */
+  /** How much of what it wrote is missing at the end: 0 if it said goodbye; `null` if that is not known. */
   missingMs: number | null;
   recordedBy: string | null;
   /** `recorded by storage-1, until 03:15:42.118 (0.3 s before it was lost)` */
@@ -284,7 +284,7 @@ export class Recordings {
       departed,
       clock,
       asOfMs,
-      missingMs: found ? Math.max(0, (lostMs ?? asOfMs) - asOfMs) : null,
+      missingMs: found?.sinceMs == null ? null : Math.max(0, (lostMs ?? asOfMs) - asOfMs),
       recordedBy: by,
       label: recordedText(by, found ?? null),
       lastRecordMs: lastRecordMs === null ? null : lastRecordMs - Math.round(clock?.offsetMs ?? 0),
@@ -349,10 +349,12 @@ export class Recordings {
     signal.throwIfAborted();
     const own = this.#ownFound(id);
     const all = [...(own ? [own] : []), ...asked.flatMap((found) => found ?? [])];
-    const freshestMs = all.reduce((last, { asOfMs }) => Math.max(last, asOfMs), -Infinity);
-    const fresh = all.filter(({ asOfMs }) => asOfMs >= freshestMs - SAME_END_MS);
+    const whole = all.filter(({ sinceMs }) => sinceMs !== null);
+    const best = whole.length > 0 ? whole : all;
+    const freshestMs = best.reduce((last, { asOfMs }) => Math.max(last, asOfMs), -Infinity);
+    const fresh = best.filter(({ asOfMs }) => asOfMs >= freshestMs - SAME_END_MS);
     return fresh.reduce<Found | undefined>(
-      (best, next) => (best && sinceOf(best) <= sinceOf(next) ? best : next),
+      (longest, next) => (longest && sinceOf(longest) <= sinceOf(next) ? longest : next),
       undefined,
     );
   }

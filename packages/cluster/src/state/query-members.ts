@@ -160,7 +160,7 @@ export function recordedReport(report: MemberReport, recorded: RecordedMember): 
     asOfMs,
     ...(recordedBy !== null && { recordedBy }),
     ...(missingMs !== null && { missingMs }),
-    // One that has said goodbye is not missed.
-    ...(missingMs !== 0 && report.outcome !== 'left' && { isPartial: true }),
+    // One that has said goodbye is not missed, if its records were recorded to the end.
+    ...(missingMs !== 0 && (report.outcome !== 'left' || recordedBy !== null) && { isPartial: true }),
   };
 }
