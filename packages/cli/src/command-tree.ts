@@ -3,9 +3,20 @@ import { ARCHIVE_COMMAND } from './commands/archive/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
+import { EXIT } from './exit.ts';
 import { checkSpan, checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
 import { parameterFlags } from './parameter-flags.ts';
-import { GLOBAL_FLAGS, NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from './shared-flags.ts';
+import {
+  GLOBAL_FLAGS,
+  NODE_FLAGS,
+  NODE_OUTPUT_FLAGS,
+  NODES_ARGUMENT,
+  OUTPUT_FLAGS,
+  outputFlag,
+  PAGED_NODE_FLAGS,
+  PAGER_FLAG,
+  SHOWN_ZONE_FLAGS,
+} from './shared-flags.ts';
 
 const SERVE_COMMAND: CommandDefinition = {
   name: 'serve',
@@ -30,21 +41,13 @@ const NODES_COMMAND: CommandDefinition = {
   name: 'nodes',
   about: 'list the nodes of the cluster with their state, clock offset and recent errors',
   flags: [
-    {
-      long: 'output',
-      short: 'o',
-      value: 'format',
-      choices: ['table', 'json', 'names'],
-      default: 'table',
-      about: 'output format; json prints one node per line',
-    },
+    outputFlag(['table', 'json', 'names'], 'output format; json prints one node per line'),
     ...parameterFlags('clusterLogSearch', ['label']),
     { long: 'by', value: 'label', about: 'group the nodes by their value of this label' },
     ...SHOWN_ZONE_FLAGS.map((flag) =>
       flag.long === 'utc' ? flag : { ...flag, default: "the system's", about: 'show times in this zone' },
     ),
-    ...NODE_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...NODE_OUTPUT_FLAGS,
     PAGER_FLAG,
   ],
   isPaged: true,
@@ -64,11 +67,7 @@ const NODES_COMMAND: CommandDefinition = {
       about:
         'remove a node that left or failed from the list, with what was recorded of it, on every node of the cluster',
       args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
-      flags: [
-        { long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' },
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
-      ],
+      flags: [{ long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' }, ...NODE_OUTPUT_FLAGS],
       notes: [
         'Says what will be deleted, and asks first. Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
           'Exit codes: 0 forgotten, 1 not confirmed, 2 error, 3 some nodes did not respond and may still list it.',
@@ -104,30 +103,12 @@ const NOTIFY_COMMAND: CommandDefinition = {
 const EVENTS_COMMAND: CommandDefinition = {
   name: 'events',
   about: 'what happened to the nodes: starts, stops, kills, changes of configurations',
-  args: [
-    {
-      name: 'node',
-      optional: true,
-      many: true,
-      complete: 'node',
-      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
-    },
-  ],
+  args: [NODES_ARGUMENT],
   flags: [
     ...parameterFlags('clusterEvents', ['since', 'until', 'kind', 'role', 'label', 'follow']),
     ...parameterFlags('clusterEvents', ['limit'], { default: '50', about: 'the newest n events' }),
-    {
-      long: 'output',
-      short: 'o',
-      value: 'format',
-      choices: ['table', 'json'],
-      default: 'table',
-      about: 'output format; json prints one event per line',
-    },
-    ...SHOWN_ZONE_FLAGS,
-    ...NODE_FLAGS,
-    ...OUTPUT_FLAGS,
-    PAGER_FLAG,
+    outputFlag(['table', 'json'], 'output format; json prints one event per line'),
+    ...PAGED_NODE_FLAGS,
   ],
   isPaged: true,
   notes: ['Oldest first.\n' + 'Exit codes: 0 found, 1 nothing happened, 2 error, 3 some nodes did not respond.'],
@@ -142,15 +123,7 @@ const EVENTS_COMMAND: CommandDefinition = {
 const INCIDENT_COMMAND: CommandDefinition = {
   name: 'incident',
   about: 'report what happened: the most unusual stretch of a time range, what came before it and what stands out',
-  args: [
-    {
-      name: 'node',
-      optional: true,
-      many: true,
-      complete: 'node',
-      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
-    },
-  ],
+  args: [NODES_ARGUMENT],
   flags: [
     ...parameterFlags('clusterIncident', ['from', 'to', 'query', 'role', 'label']),
     {
@@ -160,18 +133,8 @@ const INCIDENT_COMMAND: CommandDefinition = {
       default: '1h',
       about: 'look at the time up to --to, or up to now',
     },
-    {
-      long: 'output',
-      short: 'o',
-      value: 'format',
-      choices: ['text', 'json', 'markdown', 'html'],
-      default: 'text',
-      about: 'output format; html is a page that needs nothing else',
-    },
-    ...SHOWN_ZONE_FLAGS,
-    ...NODE_FLAGS,
-    ...OUTPUT_FLAGS,
-    PAGER_FLAG,
+    outputFlag(['text', 'json', 'markdown', 'html'], 'output format; html is a page that needs nothing else'),
+    ...PAGED_NODE_FLAGS,
   ],
   isPaged: true,
   notes: ['Exit codes: 0 something unusual, 1 nothing unusual, 2 error, 3 some of it could not be read.'],
@@ -187,15 +150,7 @@ const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
   about:
     'download a support bundle: configurations, logs of a time range, counts and health of all nodes in one archive',
-  args: [
-    {
-      name: 'node',
-      optional: true,
-      many: true,
-      complete: 'node',
-      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
-    },
-  ],
+  args: [NODES_ARGUMENT],
   flags: [
     ...parameterFlags('bundle', ['since', 'until', 'role', 'label']),
     {
@@ -207,8 +162,7 @@ const BUNDLE_COMMAND: CommandDefinition = {
       about: 'output file, or - for stdout; an existing file is not overwritten',
     },
     ...SHOWN_ZONE_FLAGS.map((flag) => (flag.long === 'utc' ? flag : { ...flag, about: 'read times in this zone' })),
-    ...NODE_FLAGS,
-    ...OUTPUT_FLAGS,
+    ...NODE_OUTPUT_FLAGS,
   ],
   notes: [
     'The nodes mask secrets. The archive is verified against the hashes of its manifest, renamed, and its name printed on stdout. Needs the admin role.\n' +
@@ -243,15 +197,7 @@ const DOCTOR_COMMAND: CommandDefinition = {
     'check settings, directories, permissions, clock, ports and TLS, and suggest fixes; exit code 1 if there are problems',
   flags: async () => {
     const { SERVE_FLAGS } = await import('./commands/serve/setting-flags.ts');
-    const output = {
-      long: 'output',
-      short: 'o',
-      value: 'format',
-      choices: ['text', 'json'],
-      default: 'text',
-      about: 'output format',
-    } as const;
-    return [output, ...OUTPUT_FLAGS, ...SERVE_FLAGS];
+    return [outputFlag(['text', 'json']), ...OUTPUT_FLAGS, ...SERVE_FLAGS];
   },
   notes: [
     'Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.',
@@ -270,10 +216,6 @@ const FILE_FLAGS = NODE_FLAGS.filter(({ long }) => long.endsWith('-file')).map(
 );
 
 const NAME = { name: 'name', about: 'the name of the context', complete: 'context' } as const;
-
-function output(choices: readonly string[]): FlagDefinition {
-  return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about: 'output format' };
-}
 
 function loadCommand(name: keyof typeof import('./commands/context.ts')): () => Promise<CommandModule> {
   return async () => ({ run: (await import('./commands/context.ts'))[name] });
@@ -306,14 +248,14 @@ const CONTEXT_COMMAND: CommandDefinition = {
     {
       name: 'list',
       about: 'list the contexts; * marks the one in use',
-      flags: [output(['table', 'json', 'names']), ...OUTPUT_FLAGS],
+      flags: [outputFlag(['table', 'json', 'names']), ...OUTPUT_FLAGS],
       load: loadCommand('listContexts'),
     },
     {
       name: 'show',
       about: 'print one context, by default the one in use',
       args: [{ ...NAME, optional: true }],
-      flags: [output(['text', 'json']), ...OUTPUT_FLAGS],
+      flags: [outputFlag(['text', 'json']), ...OUTPUT_FLAGS],
       load: loadCommand('showContext'),
     },
     {
@@ -371,7 +313,18 @@ export const COMMAND_TREE: CommandDefinition = {
         ['porthole token grafana --roles viewer >> tokens', 'add one that may only read logs'],
         ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'start a node that accepts these tokens'],
       ],
-      load: () => import('./commands/token.ts'),
+      load: async () => {
+        const { createToken } = await import('@porthole/server/tokens');
+        return {
+          async run(invocation) {
+            const [name = ''] = invocation.args;
+            const { token, line } = createToken(name, invocation.text('roles')?.split(',') ?? []);
+            console.error(`token for ${name}, shown only now: ${token}`);
+            await invocation.terminal.write(`${line}\n`);
+            return EXIT.ok;
+          },
+        };
+      },
     },
     {
       name: 'mcp',
@@ -389,12 +342,21 @@ export const COMMAND_TREE: CommandDefinition = {
         ['source <(porthole completion bash)', 'for this shell'],
         ['porthole completion fish > ~/.config/fish/completions/porthole.fish', 'permanently'],
       ],
-      load: async () => (await import('./completion/print-script.ts')).printScript(COMMAND_TREE),
+      load: async () => (await import('./completion/completed-command.ts')).printScript(COMMAND_TREE),
     },
     {
       name: 'version',
       about: 'print the version of this program and of Node.js',
-      load: () => import('./commands/version.ts'),
+      // Prints the same as bin/porthole.cjs, for command lines that it does not handle itself.
+      load: async () => {
+        const { ownVersion } = await import('@porthole/server/version');
+        return {
+          async run({ terminal }) {
+            await terminal.write(`porthole ${ownVersion()} (node ${process.versions.node})\n`);
+            return EXIT.ok;
+          },
+        };
+      },
     },
   ],
 };

@@ -1,5 +1,10 @@
 import { isRole, parseSpan, ROLES } from '@porthole/contract';
 
+/** Formats of records: help needs the names, not what formats records. */
+export const RECORD_FORMATS = ['pretty', 'raw', 'json', 'logfmt', 'table', 'csv', 'template'] as const;
+
+export type RecordFormat = (typeof RECORD_FORMATS)[number];
+
 /** Checks of flag values; each returns what is wrong, which commander prints. */
 
 export function checkWholeNumber(text: string): string | undefined {

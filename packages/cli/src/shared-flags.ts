@@ -1,6 +1,5 @@
 import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts';
-import { checkTimeZone, checkWholeNumber } from './flag-checks.ts';
-import { RECORD_FORMATS } from './output/record-formats.ts';
+import { checkTimeZone, checkWholeNumber, RECORD_FORMATS } from './flag-checks.ts';
 import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
 
 /** The node that requests go to, and how. */
@@ -56,6 +55,14 @@ export const PAGER_FLAG: FlagDefinition = {
   about: 'do not show long output on a terminal with PORTHOLE_PAGER, PAGER or less',
 };
 
+/** Of commands that send requests to a node. */
+export const NODE_OUTPUT_FLAGS: readonly FlagDefinition[] = [...NODE_FLAGS, ...OUTPUT_FLAGS];
+
+/** The format of what a command prints; the first is the default. */
+export function outputFlag(choices: readonly string[], about = 'output format'): FlagDefinition {
+  return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about };
+}
+
 /** Accepted before the command as well; those that a command does not have are ignored there. */
 export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   ...NODE_FLAGS,
@@ -93,6 +100,9 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
 
 /** Those of commands that read no local files. */
 export const SHOWN_ZONE_FLAGS: readonly FlagDefinition[] = ZONE_FLAGS.filter(({ long }) => long !== 'log-zone');
+
+/** Of commands that print times, perhaps many of them. */
+export const PAGED_NODE_FLAGS: readonly FlagDefinition[] = [...SHOWN_ZONE_FLAGS, ...NODE_OUTPUT_FLAGS, PAGER_FLAG];
 
 /** Formats of local files. */
 export const CONFIG_FLAG: FlagDefinition = {
@@ -168,6 +178,15 @@ export const MEMBER_FLAGS: readonly FlagDefinition[] = [
   }),
   ...parameterFlags('clusterLogSearch', ['store']),
 ];
+
+/** Members of the cluster. */
+export const NODES_ARGUMENT: ArgumentDefinition = {
+  name: 'node',
+  optional: true,
+  many: true,
+  complete: 'node',
+  about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
+};
 
 /** The logs to read. */
 export const SOURCE_ARGUMENT: ArgumentDefinition = {

@@ -1,6 +1,7 @@
 import { type CheckResult, type DoctorReport, runDoctor } from '@porthole/server/doctor';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+import { formatCount } from '../output/format-units.ts';
 import type { Colors } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { settingsFromFlags } from './serve/setting-flags.ts';
@@ -39,6 +40,5 @@ function formatReport({ findings, skipped }: DoctorReport, colors: Colors): stri
 function summary(findings: readonly CheckResult[]): string {
   const number = (wanted: State) => findings.filter(({ state }) => state === wanted).length;
   const [problems, warnings, fine] = [number('problem'), number('warning'), number('ok')];
-  const count = (found: number, noun: string) => `${found} ${noun}${found === 1 ? '' : 's'}`;
-  return `${count(problems, 'problem')}, ${count(warnings, 'warning')}, ${fine} ok`;
+  return `${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}, ${fine} ok`;
 }

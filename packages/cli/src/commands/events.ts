@@ -2,7 +2,6 @@ import type { NodeClient } from '@porthole/client';
 import {
   type ClusterEnd,
   type ClusterRecord,
-  codeOf,
   coverageOf,
   type EventKind,
   failures,
@@ -11,7 +10,7 @@ import {
   type NodeEvent,
   toEvent,
 } from '@porthole/contract';
-import { createZone, type Zone } from '@porthole/logs';
+import type { Zone } from '@porthole/logs';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
 import { EXIT, interruptSignal } from '../exit.ts';
@@ -19,8 +18,8 @@ import type { Invocation } from '../invocation.ts';
 import { formatTable } from '../output/format-table.ts';
 import { formatTime } from '../output/format-units.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { requireRange, timeFlag } from '../records/record-flags.ts';
-import { openNode } from '../sources/open-node.ts';
+import { openTimed, requireRange, timeFlag } from '../records/record-flags.ts';
+import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { memberSelection } from '../sources/source-flags.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -34,10 +33,8 @@ interface ShownEvent extends NodeEvent {
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
-  const client = await openNode(invocation);
-  const { timeZone, clockMs } = await client.describe({ signal });
-  const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const request = buildRequest(invocation, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
+  const { client, zone, clock } = await openTimed(invocation, signal);
+  const request = buildRequest(invocation, clock);
   const { events, missing } = await fetchEvents(client, request, signal);
   await print(invocation, events.toReversed(), zone);
   for (const part of missing) terminal.warn(visibleText(part));
@@ -67,12 +64,10 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
 /** Newest first. A node without a cluster has its own events only. */
 async function fetchEvents(client: NodeClient, request: EventsRequest, signal: AbortSignal) {
   const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
-  try {
-    return await readEvents(client.cluster.events({ ...request, order: 'newest' }, { signal }));
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return readEvents(client.events({ ...own, order: 'newest' }, { signal }));
-  }
+  return unlessUnsupported(
+    () => readEvents(client.cluster.events({ ...request, order: 'newest' }, { signal })),
+    () => readEvents(client.events({ ...own, order: 'newest' }, { signal })),
+  );
 }
 
 async function readEvents(search: AsyncIterable<RecordBatch | ClusterEnd | SearchEnd>) {

@@ -1,6 +1,5 @@
 import type { IncidentQuery, NodeClient } from '@porthole/client';
 import {
-  codeOf,
   failures,
   type Incident,
   incidentHtml,
@@ -11,12 +10,11 @@ import {
   parseSpan,
   rangeProblem,
 } from '@porthole/contract';
-import { createZone } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { visibleJson, visibleText } from '../output/visible-text.ts';
-import { timeFlag } from '../records/record-flags.ts';
-import { openNode } from '../sources/open-node.ts';
+import { openTimed, timeFlag } from '../records/record-flags.ts';
+import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { memberSelection } from '../sources/source-flags.ts';
 
 const DEFAULT_LAST_MS = 3_600_000;
@@ -25,10 +23,8 @@ const DEFAULT_LAST_MS = 3_600_000;
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
-  const client = await openNode(invocation);
-  const { timeZone, clockMs } = await client.describe({ signal });
-  const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const request = buildRequest(invocation, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
+  const { client, zone, clock } = await openTimed(invocation, signal);
+  const request = buildRequest(invocation, clock);
   const incident = await fetchIncident(client, request, signal);
   await terminal.write(format(incident));
   const missing = failures(incident.coverage);
@@ -77,10 +73,8 @@ async function fetchIncident(
   signal: AbortSignal,
 ): Promise<Incident> {
   const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
-  try {
-    return await client.cluster.incident(request, { signal });
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return client.incident(own, { signal });
-  }
+  return unlessUnsupported(
+    () => client.cluster.incident(request, { signal }),
+    () => client.incident(own, { signal }),
+  );
 }

@@ -1,4 +1,8 @@
-import { type CommandDefinition, type Completion, loadFlags } from '../command-definition.ts';
+import { type CommandDefinition, type CommandModule, type Completion, loadFlags } from '../command-definition.ts';
+import { EXIT, ProgramError } from '../exit.ts';
+import { bashScript } from './bash-script.ts';
+import { fishScript } from './fish-script.ts';
+import { zshScript } from './zsh-script.ts';
 
 export interface CompletedFlag {
   long: string;
@@ -49,7 +53,21 @@ export async function completedCommands(tree: CommandDefinition, path = ''): Pro
   return [own, ...(await Promise.all(below)).flat()];
 }
 
-/** Quotes one word for fish, which has two escapes within single quotes. */
-export function quoteFish(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const SCRIPTS = new Map([
+  ['bash', bashScript],
+  ['zsh', zshScript],
+  ['fish', fishScript],
+]);
+
+/** Prints the script of a shell, for the commands of this tree. */
+export function printScript(tree: CommandDefinition): CommandModule {
+  return {
+    async run({ args: [shell = ''], terminal }) {
+      const script = SCRIPTS.get(shell);
+      if (!script)
+        throw new ProgramError(`no completion for shell ${JSON.stringify(shell)}: expected bash, zsh or fish`);
+      await terminal.write(script(tree.name, await completedCommands(tree)));
+      return EXIT.ok;
+    },
+  };
 }

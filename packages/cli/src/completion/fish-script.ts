@@ -1,5 +1,5 @@
 import { type Completion, isDynamic, offersFiles } from '../command-definition.ts';
-import { type CompletedCommand, type CompletedFlag, quoteFish } from './completed-command.ts';
+import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 
 /** Completion script for fish 3 and later. */
 export function fishScript(program: string, commands: readonly CompletedCommand[]): string {
@@ -74,4 +74,9 @@ function values(program: string, completion: Completion): string {
 
 function describe(about: string): string {
   return quoteFish(about.replaceAll(/\s+/g, ' '));
+}
+
+/** Quotes one word for fish, which has two escapes within single quotes. */
+export function quoteFish(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -1,8 +1,8 @@
 import { quoteShell } from '@porthole/contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND_TREE } from '../command-tree.ts';
-import { type CompletedCommand, completedCommands, quoteFish } from './completed-command.ts';
-import { fishScript } from './fish-script.ts';
+import { type CompletedCommand, completedCommands } from './completed-command.ts';
+import { fishScript, quoteFish } from './fish-script.ts';
 import { zshScript } from './zsh-script.ts';
 
 let commands: CompletedCommand[];

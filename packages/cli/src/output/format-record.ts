@@ -1,8 +1,8 @@
 import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
 import { escapeRegex } from '@porthole/logs/query';
+import type { RecordFormat } from '../flag-checks.ts';
 import { formatInstant, formatTime } from './format-units.ts';
-import type { RecordFormat } from './record-formats.ts';
 import type { PrintableRecord } from './record-layout.ts';
 import { columnText, type RecordLayout } from './record-layout.ts';
 import type { Colors } from './terminal.ts';

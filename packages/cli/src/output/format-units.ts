@@ -10,6 +10,11 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[power]}`;
 }
 
+/** `1 node`, `2 nodes`. */
+export function formatCount(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** `2026-11-15 07:20:33.123` in the zone. */
 export function formatTime(timeMs: number, { offsetMsAt }: Zone): string {
   return new Date(timeMs + offsetMsAt(timeMs)).toISOString().slice(0, 23).replace('T', ' ');

@@ -1,6 +1,6 @@
 import { bytesOf, type MergedRun, mergeByTime, type RecordBatch, type Timed } from '@porthole/records';
 import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
-import type { RecordList } from './open-pages.ts';
+import type { RecordList } from './find-pages.ts';
 
 /** A record and its source. */
 export interface SourcedRecord {

@@ -7,7 +7,7 @@ import pico from 'picocolors';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formatRecord, type RecordStyle } from '../output/format-record.ts';
 import { LocalLogs } from '../sources/local-logs.ts';
-import { jsonPages } from './open-pages.ts';
+import { jsonPages } from './find-pages.ts';
 
 const STYLE: RecordStyle = {
   format: 'json',

@@ -1,25 +1,48 @@
-import { parseQuery, parseRecordFilter, type RequestClock, rangeProblem, readTime } from '@porthole/contract';
+import {
+  explainQuery,
+  formatQuery,
+  parseQuery,
+  parseRecordFilter,
+  type RequestClock,
+  rangeProblem,
+  readTime,
+} from '@porthole/contract';
 import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
-import type { QueryNode } from '@porthole/logs/query';
-import { ProgramError } from '../exit.ts';
+import { filterToQuery, type QueryNode } from '@porthole/logs/query';
+import { EXIT, ProgramError } from '../exit.ts';
+import type { RecordFormat } from '../flag-checks.ts';
 import type { Invocation } from '../invocation.ts';
 import { marksPattern, type RecordStyle } from '../output/format-record.ts';
 import {
   ColumnReader,
   CsvLayout,
+  isField,
+  OWN_COLUMNS,
+  parseTemplate,
   type RecordLayout,
   TableLayout,
   TemplateLayout,
+  type TemplatePart,
   templateColumns,
 } from '../output/record-layout.ts';
 import { FILTERS, readParameters } from '../parameter-flags.ts';
 import type { LogSource } from '../sources/log-source.ts';
-import { type RecordOutput, recordOutput } from './record-output.ts';
+import { openNode } from '../sources/open-node.ts';
+import { checkQuery } from '../sources/source-flags.ts';
 
 /** The zone for reading and showing times: `--time-zone`, or that of the logs. */
 export function shownZone(invocation: Invocation, sources: readonly LogSource[]): Zone {
   const name = invocation.text('time-zone');
   return name === undefined ? (sources[0]?.zone ?? createZone()) : createZone(name);
+}
+
+/** The node of a command, the zone of the times it is given and prints, and the clock they are read by. */
+export async function openTimed(invocation: Invocation, signal: AbortSignal) {
+  const client = await openNode(invocation);
+  const { timeZone, clockMs } = await client.describe({ signal });
+  const zone = createZone(invocation.text('time-zone') ?? timeZone);
+  const clock: RequestClock = { nowMs: clockMs, offsetMsAt: zone.offsetMsAt };
+  return { client, zone, clock };
 }
 
 /** The filter of the flags. Relative times use the clock of the node that writes the logs. */
@@ -100,4 +123,76 @@ export function contextCounts(invocation: Invocation): { before: number; after: 
     before: invocation.number('before-context') ?? around,
     after: invocation.number('after-context') ?? around,
   };
+}
+
+/** Prints which records the flags select: as one query, and in words. Contacts nobody. Resolves with the exit code. */
+export async function explainFilter(invocation: Invocation): Promise<number> {
+  checkQuery(invocation);
+  const { query, label } = readParameters(invocation, FILTERS);
+  const zone = createZone(invocation.text('time-zone'));
+  const filter = parseRecordFilter(query, { clock: { nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }, label });
+  const node = filterToQuery(filter);
+  const text = node === undefined ? '' : formatQuery(node);
+  const words = node === undefined ? 'every record' : explainQuery(node);
+  await invocation.terminal.write(`${text === '' ? '' : `${text}\n`}${words}\n`);
+  return EXIT.ok;
+}
+
+/** Every field, as requests name it. */
+const ALL_FIELDS = '*';
+
+/** Formats whose columns `--fields` chooses. */
+const COLUMN_FORMATS: readonly RecordFormat[] = ['table', 'csv', 'json', 'logfmt'];
+
+/** How the flags want records to be printed; nothing about where they come from. */
+interface RecordOutput {
+  format: RecordFormat;
+  /** The names of `--fields`. */
+  chosen: readonly string[] | undefined;
+  template: readonly TemplatePart[] | undefined;
+  /** What to request: names, or `*` for all fields. */
+  fields: readonly string[];
+}
+
+/** Reads `--output`, `--fields` and `--template`. Throws if they do not fit, before anything is contacted. */
+export function recordOutput(invocation: Invocation): RecordOutput {
+  const chosen = chosenColumns(invocation);
+  const given = invocation.text('template');
+  const format = outputFormat(invocation, { hasColumns: chosen !== undefined, hasTemplate: given !== undefined });
+  if ((format === 'template') !== (given !== undefined))
+    throw new ProgramError(
+      given === undefined
+        ? "-o template needs --template, like --template '{time} {level} {message}'"
+        : `--template cannot be combined with -o ${format}`,
+    );
+  if (chosen && !COLUMN_FORMATS.includes(format))
+    throw new ProgramError(`--fields cannot be combined with -o ${format}; use -o ${COLUMN_FORMATS.join(', -o ')}`);
+  if (chosen?.includes(ALL_FIELDS) && format !== 'json')
+    throw new ProgramError(`--fields ${ALL_FIELDS} needs -o json; name the columns of -o ${format}`);
+  const template = given === undefined ? undefined : parseTemplate(given);
+  return { format, chosen, template, fields: requestedFields(format, chosen ?? templateColumns(template ?? [])) };
+}
+
+function outputFormat(
+  invocation: Invocation,
+  { hasColumns, hasTemplate }: { hasColumns: boolean; hasTemplate: boolean },
+): RecordFormat {
+  const given = invocation.text('output') as RecordFormat | undefined;
+  if (given !== undefined) return given;
+  if (hasTemplate) return 'template';
+  if (hasColumns) return 'table';
+  return invocation.terminal.isTty ? 'pretty' : 'raw';
+}
+
+function chosenColumns(invocation: Invocation): string[] | undefined {
+  const names = invocation.texts('fields').flatMap((text) => text.split(',').map((name) => name.trim()));
+  const columns = [...new Set(names.filter((name) => name !== ''))];
+  return columns.length === 0 ? undefined : columns;
+}
+
+/** JSON carries all fields unless some are chosen; the other formats need those that are not part of every record. */
+function requestedFields(format: RecordFormat, columns: readonly string[]): string[] {
+  if (format !== 'json') return [...new Set(columns.filter(isField))];
+  const own: readonly string[] = OWN_COLUMNS;
+  return columns.length === 0 ? [ALL_FIELDS] : columns.filter((name) => !own.includes(name));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Invocation } from '../invocation.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { recordOutput } from './record-output.ts';
+import { recordOutput } from './record-flags.ts';
 
 const parse = (flags: ConstructorParameters<typeof Invocation>[1], isTty = false) =>
   recordOutput(new Invocation([], flags, { isTty } as Terminal));

@@ -7,9 +7,8 @@ import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';
 import { visibleText } from '../output/visible-text.ts';
 import type { LogSource } from '../sources/log-source.ts';
-import { findPages, type OpenPage } from './find-pages.ts';
+import { findPages, jsonPages, type OpenPage, type RecordList, recordPages, textPages } from './find-pages.ts';
 import { type Lane, mergeRecords, mergeTexts, type SourcedRecord } from './merge-sources.ts';
-import { jsonPages, type RecordList, recordPages, textPages } from './open-pages.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
 

@@ -1,4 +1,4 @@
-import type { ClusterClient } from '@porthole/client';
+import type { NodeClient } from '@porthole/client';
 import type {
   CallOptions,
   ClusterDigest,
@@ -8,26 +8,28 @@ import type {
   ClusterItem,
   ClusterTop,
   MemberSelection,
+  NodeDescription,
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
-import type {
-  Digest,
-  DigestQuery,
-  Fields,
-  FieldsQuery,
-  FollowItem,
-  FollowQuery,
-  Histogram,
-  HistogramQuery,
-  LogEntry,
-  LogFileDetails,
-  LogSelection,
-  SearchItem,
-  SearchQuery,
-  Top,
-  TopQuery,
-  Zone,
+import {
+  createZone,
+  type Digest,
+  type DigestQuery,
+  type Fields,
+  type FieldsQuery,
+  type FollowItem,
+  type FollowQuery,
+  type Histogram,
+  type HistogramQuery,
+  type LogEntry,
+  type LogFileDetails,
+  type LogSelection,
+  type SearchItem,
+  type SearchQuery,
+  type Top,
+  type TopQuery,
+  type Zone,
 } from '@porthole/logs';
 import type { SearchEnd } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
@@ -81,41 +83,26 @@ export interface OpenSources {
   close(): Promise<void>;
 }
 
-/** The logs of some members of a cluster, with the interface of a single node. */
-export class ClusterLogs implements LogState {
-  readonly #cluster: ClusterClient;
-  readonly #members: MemberSelection;
-
-  constructor(cluster: ClusterClient, members: MemberSelection) {
-    this.#cluster = cluster;
-    this.#members = members;
-  }
-
-  async logFiles(options?: CallOptions) {
-    return (await this.#cluster.logFiles(this.#members, options)).files;
-  }
-
-  searchLogs(query: SearchQuery, options?: SearchOptions) {
-    return this.#cluster.searchLogs({ ...query, ...this.#members }, options);
-  }
-
-  followLogs(query: FollowQuery, options?: CallOptions) {
-    return this.#cluster.followLogs({ ...query, ...this.#members }, options);
-  }
-
-  logHistogram(query: HistogramQuery, options?: SearchOptions) {
-    return this.#cluster.logHistogram({ ...query, ...this.#members }, options);
-  }
-
-  logDigest(query: DigestQuery, options?: SearchOptions) {
-    return this.#cluster.logDigest({ ...query, ...this.#members }, options);
-  }
-
-  logTop(query: TopQuery, options?: SearchOptions) {
-    return this.#cluster.logTop({ ...query, ...this.#members }, options);
-  }
-
-  logFields(query: FieldsQuery, options?: SearchOptions) {
-    return this.#cluster.logFields({ ...query, ...this.#members }, options);
-  }
+/** The logs of some members of the cluster of a node, which describes itself so. */
+export function clusterBackend(
+  { cluster }: Pick<NodeClient, 'cluster'>,
+  members: MemberSelection,
+  { timeZone, clockMs }: Pick<NodeDescription, 'timeZone' | 'clockMs'>,
+): Omit<LogSource, 'label' | 'selection' | 'maxRecords'> {
+  const of = <Query extends object>(query: Query) => ({ ...query, ...members });
+  return {
+    state: {
+      logFiles: async (options) => (await cluster.logFiles(members, options)).files,
+      searchLogs: (query, options) => cluster.searchLogs(of(query), options),
+      followLogs: (query, options) => cluster.followLogs(of(query), options),
+      logHistogram: (query, options) => cluster.logHistogram(of(query), options),
+      logDigest: (query, options) => cluster.logDigest(of(query), options),
+      logTop: (query, options) => cluster.logTop(of(query), options),
+      logFields: (query, options) => cluster.logFields(of(query), options),
+    },
+    holderFor: (node = '') => cluster.member(node),
+    isCluster: true,
+    zone: createZone(timeZone),
+    clockAheadMs: clockMs - Date.now(),
+  };
 }

@@ -10,7 +10,7 @@ import type { Invocation } from '../invocation.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, isJournal, journalLog, type LocalPath } from './find-path.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
-import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
+import { clusterBackend, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 import { checkQuery, localFormats, localOptions, memberSelection, requireQueries } from './source-flags.ts';
@@ -154,22 +154,10 @@ class SourceOpener {
     if (this.#invocation.text('cursor') !== undefined)
       throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
-    const state = new ClusterLogs(client.cluster, {
-      ...(nodes && { nodes }),
-      ...memberSelection(this.#invocation),
-      ...storeFlag(this.#invocation),
-    });
+    const selected = { ...(nodes && { nodes }), ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
     const description = await queryCluster(client, () => client.describe());
-    const { timeZone, clockMs } = description;
     requireQueries(this.#invocation, client, description);
-    const source: Backend = {
-      state,
-      holderFor: (node = '') => client.cluster.member(node),
-      isCluster: true,
-      zone: createZone(timeZone),
-      clockAheadMs: clockMs - Date.now(),
-      maxRecords: NODE_RECORDS,
-    };
+    const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
     // The archive has logs, not files.
     const named = isPast && file !== undefined ? { family: file } : undefined;
     const selection = named ?? (file === undefined ? {} : await this.#select(source, file));

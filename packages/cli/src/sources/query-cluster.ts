@@ -1,5 +1,5 @@
 import type { ClusterClient, NodeClient } from '@porthole/client';
-import { codeOf, matchesPattern } from '@porthole/contract';
+import { type CallOptions, codeOf, type MemberReport, type MemberSelection, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import { visibleText } from '../output/visible-text.ts';
@@ -7,16 +7,29 @@ import { visibleText } from '../output/visible-text.ts';
 /** More would not help. */
 const SHOWN_IDS = 10;
 
-/** Queries the cluster of a node; explains the error if the node does not support that. */
-export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterClient) => Promise<T>): Promise<T> {
+/** The result of a query, or of another one if the node does not support it. */
+export async function unlessUnsupported<T>(
+  query: () => Promise<T>,
+  other: (error: unknown) => T | Promise<T>,
+): Promise<T> {
   try {
-    return await query(node.cluster);
+    return await query();
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
-      cause: error,
-    });
+    return other(error);
   }
+}
+
+/** Queries the cluster of a node; explains the error if the node does not support that. */
+export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterClient) => Promise<T>): Promise<T> {
+  return unlessUnsupported<T>(
+    () => query(node.cluster),
+    (cause) => {
+      throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
+        cause,
+      });
+    },
+  );
 }
 
 /** The ids of all members, whether up or not. */
@@ -47,22 +60,30 @@ export async function resolveNodeRef(
 
 /** A node that is no longer a member, but in the archive. */
 async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | undefined> {
-  const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
   try {
-    for await (const items of node.cluster.searchLogs(request))
-      for (const item of items) {
-        if (item.type !== 'end') continue;
-        const found = parseNodeRef(
-          word,
-          item.members.map(({ id }) => id),
-        );
-        return found && { ...found, isPast: true };
-      }
+    const reports = await fetchArchived(node, {});
+    const found = parseNodeRef(
+      word,
+      reports.map(({ id }) => id),
+    );
+    return found && { ...found, isPast: true };
   } catch (error) {
     // Without an archive there is no past.
     if (!NO_ARCHIVE.has(codeOf(error))) throw error;
+    return undefined;
   }
-  return undefined;
+}
+
+/** What the archive has of each node, by the cheapest request that reports it. A node without an archive refuses it. */
+export async function fetchArchived(
+  node: NodeClient,
+  selection: MemberSelection,
+  options?: CallOptions,
+): Promise<readonly MemberReport[]> {
+  const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
+  for await (const items of node.cluster.searchLogs({ ...request, ...selection }, options))
+    for (const item of items) if (item.type === 'end') return item.members;
+  throw new ProgramError(`the response of ${node.url} has no end`);
 }
 
 const NO_ARCHIVE: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'ARCHIVE_UNAVAILABLE', 'ROUTE_NOT_FOUND']);

@@ -1,14 +1,15 @@
 import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
-import { MEMBER_FLAGS, NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
+import {
+  MEMBER_FLAGS,
+  NODE_OUTPUT_FLAGS,
+  NODES_ARGUMENT,
+  OUTPUT_FLAGS,
+  outputFlag,
+  PAGED_NODE_FLAGS,
+  PAGER_FLAG,
+} from '../../shared-flags.ts';
 
-const OUTPUT: FlagDefinition = {
-  long: 'output',
-  short: 'o',
-  value: 'format',
-  choices: ['table', 'json'],
-  default: 'table',
-  about: 'output format; json prints one object per line',
-};
+const OUTPUT = outputFlag(['table', 'json'], 'output format; json prints one object per line');
 
 const ROLE = MEMBER_FLAGS.filter(({ long }) => long === 'role').map((flag) => ({
   ...flag,
@@ -39,32 +40,24 @@ export const ARCHIVE_COMMAND: CommandDefinition = {
         ['porthole archive init --archive-url http://10.8.0.9:8123 --dry-run', 'what it would run'],
         ['porthole archive init --config /etc/porthole.toml', 'with the settings of a node'],
       ],
-      load: () => import('./init.ts'),
+      load: async () => ({ run: (await import('./archive.ts')).init }),
     },
     {
       name: 'status',
       about: 'show what each node has shipped to the archive, and how far behind it is',
-      flags: [OUTPUT, ...ROLE, ...SHOWN_ZONE_FLAGS, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG],
+      flags: [OUTPUT, ...ROLE, ...PAGED_NODE_FLAGS],
       notes: [
         'FROM and SHIPPED TO are the time range of which all records are in the archive, by the clock of each node. LOST counts bytes that were deleted on disk before they could be shipped. Nodes that no longer exist are marked "past".\n' +
           'Exit codes: 0 ok, 2 error, 3 a node is stuck or more than 5 minutes behind, has lost records, or ships nothing, or the archive cannot be read. Why a node is stuck, and since when, is printed below the table.',
       ],
       examples: [['porthole archive status', 'all nodes of the cluster of the local node']],
       isPaged: true,
-      load: () => import('./status.ts'),
+      load: async () => ({ run: (await import('./archive.ts')).status }),
     },
     {
       name: 'verify',
       about: 'compare the number of records per node and day in the archive with those on the disks of the nodes',
-      args: [
-        {
-          name: 'node',
-          optional: true,
-          many: true,
-          complete: 'node',
-          about: 'only these nodes: ids, or patterns with * and ?',
-        },
-      ],
+      args: [{ ...NODES_ARGUMENT, about: 'only these nodes: ids, or patterns with * and ?' }],
       flags: [
         {
           long: 'since',
@@ -75,8 +68,7 @@ export const ARCHIVE_COMMAND: CommandDefinition = {
         },
         OUTPUT,
         ...ROLE,
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
+        ...NODE_OUTPUT_FLAGS,
         PAGER_FLAG,
       ],
       notes: [
@@ -85,7 +77,7 @@ export const ARCHIVE_COMMAND: CommandDefinition = {
       ],
       examples: [['porthole archive verify -S 30d', 'the last 30 days of all nodes']],
       isPaged: true,
-      load: () => import('./verify.ts'),
+      load: async () => ({ run: (await import('./archive.ts')).verify }),
     },
   ],
 };

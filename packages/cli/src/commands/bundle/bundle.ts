@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
-import { type BundleManifest, type BundleRequest, bundleFileName } from '@porthole/contract';
-import { createZone } from '@porthole/logs';
+import { type BundleManifest, type BundleRequest, bundleFileName, type RequestClock } from '@porthole/contract';
 import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatBytes } from '../../output/format-units.ts';
 import { Progress } from '../../output/progress.ts';
-import { requireRange, timeFlag } from '../../records/record-flags.ts';
+import { openTimed, requireRange, timeFlag } from '../../records/record-flags.ts';
 import { statIfExists } from '../../sources/find-path.ts';
-import { openNode } from '../../sources/open-node.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 import { printManifest, verifyBundle } from './verify.ts';
 
@@ -27,8 +25,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const target = invocation.text('output');
   if (target !== undefined && target !== '-') await refuseExisting(target);
-  const node = await openNode(invocation);
-  const request = await buildRequest(invocation, node);
+  const { client: node, clock } = await openTimed(invocation, signal);
+  const request = buildRequest(invocation, clock);
   const scratch = target === '-' ? await mkdtemp(join(tmpdir(), 'porthole-bundle-')) : undefined;
   const partFile =
     scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
@@ -49,11 +47,8 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Relative times and times of day are those of the node: its clock, its zone. */
-async function buildRequest(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
-  const { timeZone, clockMs: nowMs } = await node.describe();
-  const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const clock = { nowMs, offsetMsAt: zone.offsetMsAt };
-  const toMs = timeFlag(invocation, 'until', clock) ?? nowMs;
+function buildRequest(invocation: Invocation, clock: RequestClock): BundleRequest {
+  const toMs = timeFlag(invocation, 'until', clock) ?? clock.nowMs;
   const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
   requireRange(fromMs, toMs);
   const { args } = invocation;

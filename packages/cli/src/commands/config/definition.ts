@@ -1,15 +1,6 @@
-import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
-import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
-
-const OUTPUT: FlagDefinition = {
-  long: 'output',
-  short: 'o',
-  value: 'format',
-  choices: ['text', 'json'],
-  default: 'text',
-  about: 'output format; json prints one configuration per line',
-};
+import { NODE_OUTPUT_FLAGS, outputFlag, PAGED_NODE_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
@@ -29,17 +20,11 @@ export const CONFIG_COMMAND: CommandDefinition = {
         },
       ],
       flags: [
-        {
-          long: 'output',
-          short: 'o',
-          value: 'format',
-          choices: ['toml', 'source', 'json', 'flat', 'value'],
-          default: 'toml',
-          about:
-            'output format; source prints the text as the service has it; flat prints one key = value per line, values as JSON; value only the values of keys, texts without quotes',
-        },
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
+        outputFlag(
+          ['toml', 'source', 'json', 'flat', 'value'],
+          'output format; source prints the text as the service has it; flat prints one key = value per line, values as JSON; value only the values of keys, texts without quotes',
+        ),
+        ...NODE_OUTPUT_FLAGS,
         PAGER_FLAG,
       ],
       examples: [
@@ -68,21 +53,13 @@ export const CONFIG_COMMAND: CommandDefinition = {
         { name: 'b', optional: true, complete: 'file', about: 'the other one' },
       ],
       flags: [
-        {
-          long: 'output',
-          short: 'o',
-          value: 'format',
-          choices: ['table', 'unified', 'json'],
-          default: 'table',
-          about: 'output format',
-        },
+        outputFlag(['table', 'unified', 'json']),
         {
           long: 'expected',
           about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports',
         },
         ...parameterFlags('clusterConfigDiff', ['role', 'label', 'by']),
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
+        ...NODE_OUTPUT_FLAGS,
         PAGER_FLAG,
       ],
       notes: [
@@ -104,11 +81,8 @@ export const CONFIG_COMMAND: CommandDefinition = {
       flags: [
         { long: 'node', value: 'node', complete: 'node', about: 'only this node of the cluster' },
         ...parameterFlags('configHistory', ['limit'], { default: '20' }),
-        OUTPUT,
-        ...SHOWN_ZONE_FLAGS,
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
-        PAGER_FLAG,
+        outputFlag(['text', 'json'], 'output format; json prints one configuration per line'),
+        ...PAGED_NODE_FLAGS,
       ],
       notes: ['Exit codes: 0 found, 1 nothing has changed, 2 error, 3 some nodes did not respond.'],
       examples: [
@@ -127,10 +101,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
       ],
       flags: [
         { long: 'node', value: 'node', complete: 'node', about: 'this node of the cluster' },
-        ...SHOWN_ZONE_FLAGS,
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
-        PAGER_FLAG,
+        ...PAGED_NODE_FLAGS,
       ],
       notes: ['Exit codes: 0 found, 1 no such key, 2 error.'],
       examples: [

@@ -4,6 +4,7 @@ import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { displayWidth } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
+import { formatCount } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
@@ -86,10 +87,12 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
     const role = label === undefined ? name : `${name} ${label || '(no label)'}`;
     const shown = differences.filter(({ isExpected }) => withExpected || !isExpected);
     const hidden = differences.length - shown.length;
-    terminal.note(`${visibleText(role)}: ${count(nodes.length, 'node')}, ${count(comparedKeys, 'key')} compared`);
+    terminal.note(
+      `${visibleText(role)}: ${formatCount(nodes.length, 'node')}, ${formatCount(comparedKeys, 'key')} compared`,
+    );
     if (hidden > 0)
       terminal.note(
-        `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected; show with --expected`,
+        `  ${formatCount(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected; show with --expected`,
       );
     const secrets = notCompared.map((key) => {
       const without = withoutFingerprint[key] ?? [];
@@ -99,10 +102,6 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
     if (secrets.length > 0) terminal.note(`  not compared (secret): ${visibleText(secrets.join(', '))}`);
     if (shown.length > 0) await terminal.write(outlierTable(role, shown, terminal));
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 type Value = FlatSetting['value'];

@@ -8,6 +8,7 @@ import { pause } from '@porthole/logs';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
 import { ProgramError } from '../../exit.ts';
+import { fetchArchived } from '../../sources/query-cluster.ts';
 import { freePorts } from './demo-nodes.ts';
 
 /** How often it is checked whether the history was shipped. */
@@ -49,14 +50,9 @@ export async function openDemoArchive(dir: string): Promise<DemoArchive> {
 
 /** Whether all nodes have shipped what they had when they started. */
 async function isShipped(client: ReturnType<typeof createClient>, nodes: number): Promise<boolean> {
-  const query = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
-  for await (const items of client.cluster.searchLogs(query))
-    for (const item of items) {
-      if (item.type !== 'end') continue;
-      const recentMs = Date.now() - 60_000;
-      return item.members.filter(({ asOfMs }) => asOfMs !== null && asOfMs > recentMs).length === nodes;
-    }
-  return false;
+  const recentMs = Date.now() - 60_000;
+  const shipped = (await fetchArchived(client, {})).filter(({ asOfMs }) => asOfMs !== null && asOfMs > recentMs);
+  return shipped.length === nodes;
 }
 
 /** Rotated files whose last record is older. */

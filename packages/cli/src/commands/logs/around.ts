@@ -1,11 +1,11 @@
 import { type AroundRequest, type ClusterRecord, parseSpan } from '@porthole/contract';
-import { createZone, type Zone } from '@porthole/logs';
+import type { Zone } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
 import { RecordPrinter } from '../../records/record-printer.ts';
-import { ClusterLogs, type LogSource } from '../../sources/log-source.ts';
+import { clusterBackend, type LogSource } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { storeFlag } from '../../sources/open-sources.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
@@ -20,17 +20,8 @@ export async function run(given: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
   const node = await openNode(invocation);
-  const { timeZone, clockMs } = await queryCluster(node, () => node.describe({ signal }));
-  const source: LogSource = {
-    label: 'all nodes',
-    state: new ClusterLogs(node.cluster, {}),
-    selection: {},
-    holderFor: (id = '') => node.cluster.member(id),
-    isCluster: true,
-    zone: createZone(timeZone),
-    clockAheadMs: clockMs - Date.now(),
-    maxRecords: Number.POSITIVE_INFINITY,
-  };
+  const backend = clusterBackend(node, {}, await queryCluster(node, () => node.describe({ signal })));
+  const source: LogSource = { ...backend, label: 'all nodes', selection: {}, maxRecords: Number.POSITIVE_INFINITY };
   const zone = shownZone(invocation, [source]);
   const at = parseAnchor(invocation, source, zone);
   const style = { ...recordStyle(invocation, [source], zone), ...('node' in at && { anchor: at }) };

@@ -1,4 +1,4 @@
-import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 import { checkCountFromZero, checkCountOrAll, checkSpan } from '../../flag-checks.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
 import {
@@ -7,22 +7,19 @@ import {
   FILTER_FLAGS,
   JOURNAL_FLAG,
   MEMBER_FLAGS,
-  NODE_FLAGS,
-  OUTPUT_FLAGS,
+  NODE_OUTPUT_FLAGS,
+  NODES_ARGUMENT,
+  outputFlag,
+  PAGED_NODE_FLAGS,
   PAGER_FLAG,
   PREFIX_FLAG,
   RECORD_OUTPUT,
   RECURSIVE_FLAG,
   ROTATED_FLAG,
-  SHOWN_ZONE_FLAGS,
   SOURCE_ARGUMENT,
   TEMPLATE_FLAG,
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
-
-function output(choices: readonly string[], about = 'output format'): FlagDefinition {
-  return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about };
-}
 
 const RECORD_FLAGS = [
   ...CONTEXT_FLAGS,
@@ -41,8 +38,7 @@ const END_FLAGS = [
   RECURSIVE_FLAG,
   CONFIG_FLAG,
   JOURNAL_FLAG,
-  ...NODE_FLAGS,
-  ...OUTPUT_FLAGS,
+  ...NODE_OUTPUT_FLAGS,
   PAGER_FLAG,
 ];
 
@@ -81,7 +77,7 @@ export const LOGS_COMMAND: CommandDefinition = {
           about: 'a local directory, the URL of a node, or NODE: for a node of its cluster; default: the node at --url',
         },
       ],
-      flags: [output(['table', 'json', 'names']), ...END_FLAGS],
+      flags: [outputFlag(['table', 'json', 'names']), ...END_FLAGS],
       examples: [
         ['porthole logs ls /var/log', 'the files of a directory'],
         ['porthole logs ls --all', 'the files of all nodes of the cluster'],
@@ -101,12 +97,11 @@ export const LOGS_COMMAND: CommandDefinition = {
         },
       ],
       flags: [
-        output(['text', 'json'], 'output format; json prints one file per line'),
+        outputFlag(['text', 'json'], 'output format; json prints one file per line'),
         ...ZONE_FLAGS.filter(({ long }) => long === 'log-zone'),
         RECURSIVE_FLAG,
         CONFIG_FLAG,
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
+        ...NODE_OUTPUT_FLAGS,
         PAGER_FLAG,
       ],
       notes: [
@@ -136,7 +131,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ['porthole logs search "connection reset" ./logs -S 2h -o json', 'the last two hours of a local directory'],
       ],
       isPaged: true,
-      load: () => import('./search.ts'),
+      load: async () => ({ run: (await import('./logs.ts')).search }),
     },
     {
       name: 'digest',
@@ -146,12 +141,12 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...parameterFlags('logDigest', ['limit', 'new-since', 'only-new']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
-        output(['table', 'json']),
+        outputFlag(['table', 'json']),
         ...END_FLAGS,
       ],
       examples: [['porthole logs digest -l warn --new-since 1h', 'which warnings are new']],
       isPaged: true,
-      load: () => import('./digest.ts'),
+      load: async () => ({ run: (await import('./counts.ts')).digest }),
     },
     {
       name: 'histogram',
@@ -161,12 +156,12 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...parameterFlags('logHistogram', ['bucket', 'buckets']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
-        output(['chart', 'json', 'tsv']),
+        outputFlag(['chart', 'json', 'tsv']),
         ...END_FLAGS,
       ],
       examples: [['porthole logs histogram -S 24h -l error', 'errors of the last day over time']],
       isPaged: true,
-      load: () => import('./histogram.ts'),
+      load: async () => ({ run: (await import('./counts.ts')).histogram }),
     },
     {
       name: 'top',
@@ -179,7 +174,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...parameterFlags('logTop', ['limit', 'value', 'bucket', 'buckets']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
-        output(['table', 'json', 'csv']),
+        outputFlag(['table', 'json', 'csv']),
         ...END_FLAGS,
       ],
       notes: [
@@ -192,7 +187,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ["porthole logs top uri ./access.log -Q 'status>=500'", 'failing pages in a local file'],
       ],
       isPaged: true,
-      load: () => import('./top.ts'),
+      load: async () => ({ run: (await import('./counts.ts')).top }),
     },
     {
       name: 'fields',
@@ -202,37 +197,26 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...parameterFlags('logFields', ['limit']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
-        output(['table', 'json', 'names']),
+        outputFlag(['table', 'json', 'names']),
         ...END_FLAGS,
       ],
       notes: ['For a large range a sample is examined, which a note says; ~ marks an estimated number of values.'],
       examples: [['porthole logs fields -S 1h', 'what can be asked by -Q and counted by "porthole logs top"']],
       isPaged: true,
-      load: () => import('./fields.ts'),
+      load: async () => ({ run: (await import('./counts.ts')).fields }),
     },
     {
       name: 'around',
       alias: 'moment',
       about: 'show what every node of the cluster logged around a record or a time',
-      args: [
-        {
-          name: 'node',
-          optional: true,
-          many: true,
-          complete: 'node',
-          about: 'only these nodes: ids, or patterns with * and ?',
-        },
-      ],
+      args: [{ ...NODES_ARGUMENT, about: 'only these nodes: ids, or patterns with * and ?' }],
       flags: [
         ...parameterFlags('clusterLogMoment', ['at', 'time']),
         ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
         ...parameterFlags('clusterLogMoment', ['limit', 'role', 'label', 'store']),
-        output(['pretty', 'json', 'logfmt']),
+        outputFlag(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
-        ...SHOWN_ZONE_FLAGS,
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
-        PAGER_FLAG,
+        ...PAGED_NODE_FLAGS,
       ],
       notes: [
         'In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.',
@@ -264,8 +248,7 @@ export const LOGS_COMMAND: CommandDefinition = {
           about: 'a directory, a file name, or - for stdout',
         },
         { long: 'force', about: 'overwrite existing files' },
-        ...NODE_FLAGS,
-        ...OUTPUT_FLAGS,
+        ...NODE_OUTPUT_FLAGS,
       ],
       examples: [
         ['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files'],

@@ -2,13 +2,20 @@ import type { SearchQuery } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-sources.ts';
-import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
-import { recordOutput } from '../../records/record-output.ts';
+import {
+  contextCounts,
+  explainFilter,
+  recordFilter,
+  recordOutput,
+  recordStyle,
+  shownZone,
+} from '../../records/record-flags.ts';
 import { RecordRun } from '../../records/record-run.ts';
 import type { LogSource } from '../../sources/log-source.ts';
 import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_TAIL = 200;
+const DEFAULT_LIMIT = 1000;
 
 interface BaseQuery {
   source: LogSource;
@@ -19,35 +26,66 @@ interface BaseQuery {
 }
 
 /** Prints the newest records, all records from a start on, or with --follow new ones as they are logged. */
-export async function run(invocation: Invocation): Promise<number> {
-  if (invocation.isOn('explain')) return (await import('../../records/explain-filter.ts')).explainFilter(invocation);
+export function run(invocation: Invocation): Promise<number> {
+  const tail = parseTail(invocation);
+  return printRecords(invocation, { targets: invocation.args, tail }, async (records, queries) => {
+    if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
+    else await printNewest(records, queries, tail);
+    await records.finish();
+    if (tail === 0) return EXIT.ok;
+    records.printReceipt({ limit: tail, isAlways: false, isSure: queries.every(({ hasOneMore }) => hasOneMore) });
+    return records.exitCode();
+  });
+}
+
+/** Prints records containing a text as they are found. */
+export function search(given: Invocation): Promise<number> {
+  const [text = '', ...targets] = given.args;
+  const invocation = given.with({ grep: [text, ...given.texts('grep')] });
+  const order = invocation.isOn('oldest') ? 'oldest' : 'newest';
+  const limit = toCount(invocation.text('limit') ?? String(DEFAULT_LIMIT));
+  return printRecords(invocation, { targets }, async (records, queries) => {
+    const found = queries.map(({ source, query }) => ({ source, query: { ...query, order } as const, count: limit }));
+    await records.printMerged(found, { order, limit });
+    await records.finish();
+    records.printReceipt({ limit, isAlways: true });
+    return records.exitCode();
+  });
+}
+
+/** Opens the sources of a command line for what it prints. `tail`: records before those of `--follow`. */
+async function printRecords(
+  invocation: Invocation,
+  { targets, tail }: { targets: readonly string[]; tail?: number },
+  print: (records: RecordRun, queries: readonly BaseQuery[]) => Promise<number>,
+): Promise<number> {
+  if (invocation.isOn('explain')) return explainFilter(invocation);
   const { fields } = recordOutput(invocation);
   const signal = interruptSignal();
-  const { sources, close } = await openSources(invocation, invocation.args);
+  const { sources, close } = await openSources(invocation, targets);
   try {
     const zone = shownZone(invocation, sources);
     const style = recordStyle(invocation, sources, zone);
-    const tail = parseTail(invocation);
-    if (invocation.isOn('follow')) {
+    if (tail !== undefined && invocation.isOn('follow')) {
       const { follow } = await import('../../records/follow.ts');
       return await follow(invocation, { sources, zone, style, signal, tail, fields });
     }
     const { before, after } = contextCounts(invocation);
-    const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
-    const raw = style.format === 'raw';
+    const wanted = { ...(style.format === 'raw' && { raw: true }), ...(fields.length > 0 && { fields }) };
     const queries = sources.map((source): BaseQuery => {
       const filter = recordFilter(invocation, source, zone);
-      const wanted = { ...(raw && { raw }), ...(fields.length > 0 && { fields }) };
-      const query = { ...filter, before, after, ...wanted, ...parseStart(invocation, sources) };
+      const query = {
+        ...filter,
+        before,
+        after,
+        ...wanted,
+        ...parseStart(invocation, tail === undefined ? [] : sources),
+      };
       return { source, query, hasOneMore: invocation.terminal.isWatched && Object.keys(filter).length === 0 };
     });
+    const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
     try {
-      if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
-      else await printNewest(records, queries, tail);
-      await records.finish();
-      if (tail === 0) return EXIT.ok;
-      records.printReceipt({ limit: tail, isAlways: false, isSure: queries.every(({ hasOneMore }) => hasOneMore) });
-      return records.exitCode();
+      return await print(records, queries);
     } finally {
       records.end();
     }
@@ -89,12 +127,16 @@ function oldestFirst(newest: readonly SourcedRecord[]): SourcedRecord[] {
 
 function parseTail(invocation: Invocation): number {
   const given = invocation.text('tail');
-  if (given !== undefined) return given === 'all' ? Number.POSITIVE_INFINITY : Number(given);
+  if (given !== undefined) return toCount(given);
   const hasStart = invocation.text('since') !== undefined || invocation.text('cursor') !== undefined;
   return hasStart ? Number.POSITIVE_INFINITY : DEFAULT_TAIL;
 }
 
-/** A cursor is a position in one log, or in the logs of one node. */
+function toCount(text: string): number {
+  return text === 'all' ? Number.POSITIVE_INFINITY : Number(text);
+}
+
+/** A cursor is a position in one log, or in the logs of one node; a search fails where it is none of them. */
 function parseStart(invocation: Invocation, sources: readonly LogSource[]): Pick<SearchQuery, 'start'> {
   const cursor = invocation.text('cursor');
   if (cursor === undefined) return {};

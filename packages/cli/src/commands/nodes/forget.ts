@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { type ClusterState, coverageOf, failures, missingText } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
+import { formatCount } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
@@ -37,13 +38,9 @@ async function describeLoss(cluster: ClusterState, id: string, signal: AbortSign
   if (typeof asOfMs !== 'number') return `${id} (${state ?? 'unknown'}): nothing of it was found`;
   const asOf = new Date(asOfMs).toISOString();
   return (
-    `${id} (${state ?? 'gone'}): what was recorded of it until ${asOf} will be deleted on every node: ${count(records, 'record')}, ` +
-    `the list of ${count(files, 'file')} and its configuration`
+    `${id} (${state ?? 'gone'}): what was recorded of it until ${asOf} will be deleted on every node: ${formatCount(records, 'record')}, ` +
+    `the list of ${formatCount(files, 'file')} and its configuration`
   );
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 interface Question {

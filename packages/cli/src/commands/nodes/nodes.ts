@@ -2,7 +2,6 @@ import type { NodeClient } from '@porthole/client';
 import {
   type ClusterNode,
   type ClusterNodes,
-  codeOf,
   coverageOf,
   isLabelPattern,
   type Labels,
@@ -20,6 +19,7 @@ import { formatTime } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openNode } from '../../sources/open-node.ts';
+import { unlessUnsupported } from '../../sources/query-cluster.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 
 /** Lists the members of the cluster and their state. */
@@ -66,13 +66,13 @@ interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
 
 /** A node that only implements the contract knows only itself. */
 async function fetchNodes(client: NodeClient): Promise<NodesResponse> {
-  try {
-    const { nodes, membership } = await client.cluster.nodes();
-    return { nodes, membership, nowMs: (await client.describe()).clockMs };
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return { nodes: [await describeSelf(client)], nowMs: Date.now() };
-  }
+  return unlessUnsupported<NodesResponse>(
+    async () => {
+      const { nodes, membership } = await client.cluster.nodes();
+      return { nodes, membership, nowMs: (await client.describe()).clockMs };
+    },
+    async () => ({ nodes: [await describeSelf(client)], nowMs: Date.now() }),
+  );
 }
 
 async function describeSelf(client: NodeClient): Promise<ClusterNode> {
