@@ -48,7 +48,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   'server/src/config/config-thread.ts': 'a listener from birth; a task reports what happens during it',
   'server/src/doctor/check-ports.ts': 'a server that is closed at once; an error is the answer',
   'server/src/doctor/probe-node.ts': 'a listener from birth, a deadline, and a limit of bytes; an error is the answer',
-  'server/src/events/service-process.ts':
+  'server/src/events/service-events.ts':
     'execFile calls back once, with the failure to start it too; bounded in time and output',
   'server/src/grpc/grpc-adapter.ts':
     'is given the sockets of grpc-server.ts, and owns the sessions and streams on them',

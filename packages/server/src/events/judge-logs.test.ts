@@ -1,7 +1,6 @@
 import type { FoundRecord } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
-import { LogJudge, tailLogP } from './judge-logs.ts';
-import { LogTally, MINUTE_MS, SLICE_MS } from './log-tallies.ts';
+import { LogJudge, LogTally, MINUTE_MS, SLICE_MS, tailLogP } from './log-tallies.ts';
 
 const START_MS = Date.parse('2026-11-17T00:00:00Z');
 const HOUR_MS = 60 * MINUTE_MS;

@@ -3,9 +3,9 @@ import { type CountedItem, type FoundRecord, type LogDir, pause } from '@porthol
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/own-log.ts';
 import type { EventLog, EventText } from './event-log.ts';
-import { LogJudge } from './judge-logs.ts';
 import {
   type FoundPattern,
+  LogJudge,
   LogTallies,
   type LogTally,
   MAX_PATTERNS,

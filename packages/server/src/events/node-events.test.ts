@@ -10,8 +10,7 @@ import { toItems } from '@porthole/records';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConfigSource } from '../config/service-config.ts';
 import { EventLog } from './event-log.ts';
-import { RunMark } from './last-run.ts';
-import { NodeEvents } from './node-events.ts';
+import { NodeEvents, RunMark } from './node-events.ts';
 
 const ALL = { order: 'oldest', limit: 99, before: 0, after: 0 } as const;
 

@@ -1,12 +1,14 @@
 import { X509Certificate } from 'node:crypto';
-import { statfs } from 'node:fs/promises';
+import { readFile, rm, stat, statfs, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from '@porthole/cluster/past';
 import { errorMessage, type VersionChange } from '@porthole/contract';
+import { replaceFile } from '@porthole/logs';
 import { owned } from '@porthole/logs/shared';
 import type { ConfigSource } from '../config/service-config.ts';
+import { hasCode } from '../errors.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { EventLog } from './event-log.ts';
-import { bootId, type RunMark } from './last-run.ts';
 
 /** How exactly the end of a killed node is known. */
 const ALIVE_EVERY_MS = 2000;
@@ -28,7 +30,7 @@ const EXPIRES_WITHIN_MS = 7 * 86_400_000;
 /** Keys that an event names; the history has all of them. */
 const MAX_NAMED_KEYS = 20;
 
-export interface NodeEventsDeps {
+interface NodeEventsDeps {
   log: EventLog;
   mark: RunMark;
   history: ConfigHistory;
@@ -267,4 +269,68 @@ function keysText(changes: readonly Pick<VersionChange, 'key'>[]): string {
   const named = changes.slice(0, 3).map(({ key }) => key);
   const more = changes.length - named.length;
   return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+}
+
+const FILE_NAME = 'running.json';
+
+/** A run of the node that has not ended yet, or was killed. */
+export interface Run {
+  pid: number;
+  startedMs: number;
+  version: string;
+  /** Differs after the machine was restarted; empty where the system does not say. */
+  boot: string;
+}
+
+/** An earlier run that did not say that it stops, and when it was last seen alive. */
+interface UnfinishedRun extends Run {
+  aliveMs: number;
+}
+
+/** The file that exists while the node runs; its modification time says when the node was last alive. */
+export class RunMark {
+  readonly #path: string;
+
+  constructor(dir: string) {
+    this.#path = join(dir, FILE_NAME);
+  }
+
+  /** The run that was killed, if one was, and writes the mark of this one. */
+  async begin(run: Omit<Run, 'boot'>): Promise<UnfinishedRun | undefined> {
+    const unfinished = await this.#read();
+    const text = JSON.stringify({ ...run, boot: await bootId() });
+    await replaceFile(this.#path, text);
+    return unfinished;
+  }
+
+  async alive(nowMs: number): Promise<void> {
+    await utimes(this.#path, nowMs / 1000, nowMs / 1000);
+  }
+
+  async end(): Promise<void> {
+    await rm(this.#path, { force: true });
+  }
+
+  async #read(): Promise<UnfinishedRun | undefined> {
+    try {
+      const { mtimeMs } = await stat(this.#path);
+      const value = JSON.parse(await readFile(this.#path, 'utf8')) as Partial<Run>;
+      const { pid, startedMs, version, boot } = value;
+      if (typeof pid !== 'number' || typeof startedMs !== 'number' || typeof version !== 'string') return undefined;
+      return { pid, startedMs, version, boot: String(boot ?? ''), aliveMs: Math.max(startedMs, Math.floor(mtimeMs)) };
+    } catch (error) {
+      // Killed while it wrote the mark: then it ran for a moment only.
+      if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+}
+
+export async function bootId(): Promise<string> {
+  try {
+    return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  }
 }

@@ -8,10 +8,9 @@ import { ownDirs } from '../own-dirs.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { EventLog } from './event-log.ts';
-import { RunMark } from './last-run.ts';
 import { LogEvents } from './log-events.ts';
 import type { LogTallies } from './log-tallies.ts';
-import { NodeEvents } from './node-events.ts';
+import { NodeEvents, RunMark } from './node-events.ts';
 import { ServiceEvents, type ServiceEventsDeps } from './service-events.ts';
 
 interface OpenEventsDeps {

@@ -15,8 +15,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EventLog } from './event-log.ts';
-import { ServiceEvents, type ServiceEventsDeps } from './service-events.ts';
-import { findListener, parseUnit, readBootMs, readPidFile, readProcess } from './service-process.ts';
+import {
+  findListener,
+  parseUnit,
+  readBootMs,
+  readPidFile,
+  readProcess,
+  ServiceEvents,
+  type ServiceEventsDeps,
+} from './service-events.ts';
 
 type Written = Record<string, unknown> & { kind: string; message: string };
 

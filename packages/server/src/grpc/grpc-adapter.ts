@@ -9,18 +9,17 @@ import type { Logger } from '../own-log/own-log.ts';
 import { limitResets, reportedByClose } from '../transport/connections.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
-import { boundingRequests, Gate } from './call-lifecycle.ts';
+import { boundingRequests, Gate, type ResponderDeps, respondStream, respondUnary } from './call-lifecycle.ts';
 import {
   type Calls,
   createLogCalls,
   createNodeCalls,
   createQueryCalls,
+  createRecordCalls,
   type StreamCall,
   type UnaryCall,
-} from './calls/log-calls.ts';
-import { createRecordCalls } from './calls/record-calls.ts';
+} from './calls/calls.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
-import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
 import {
   loadServiceDefinition,
   METHOD_ROUTES,

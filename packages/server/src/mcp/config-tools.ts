@@ -8,8 +8,7 @@ import {
   type RecordStore,
   type SettingEntry,
 } from '@porthole/contract';
-import { MEMBERS } from './record-arguments.ts';
-import { countNodes, cutValue, describeGaps, type Tool, takeFirst } from './tool.ts';
+import { countNodes, cutValue, describeGaps, MEMBERS, type Tool, takeFirst } from './tool.ts';
 
 const MOST_NODES = 200;
 const MOST_SETTINGS = 300;

@@ -12,9 +12,19 @@ import {
 } from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { toIso, toSelection } from './config-tools.ts';
-import { count, MEMBERS, readTimes, TIME, toCount } from './record-arguments.ts';
 import { collectRecords } from './record-tools.ts';
-import { countNodes, cutText, cutValue, type Tool, takeFirst } from './tool.ts';
+import {
+  count,
+  countNodes,
+  cutText,
+  cutValue,
+  MEMBERS,
+  readTimes,
+  TIME,
+  type Tool,
+  takeFirst,
+  toCount,
+} from './tool.ts';
 
 const MOST_EVENTS = 200;
 const DEFAULT_EVENTS = 30;

@@ -14,23 +14,21 @@ import {
   type Args,
   BUDGET_MS,
   count,
-  FILTERS,
-  MEMBERS,
-  readTimes,
-  SELECTION,
-  TIME,
-  toCount,
-  toFilter,
-} from './record-arguments.ts';
-import {
   countNodes,
   cutText,
   describeGaps,
   describeSearch,
+  FILTERS,
+  MEMBERS,
+  readTimes,
+  SELECTION,
   shownCharacters,
+  TIME,
   type Tool,
   type ToolContext,
   type ToolResult,
+  toCount,
+  toFilter,
 } from './tool.ts';
 
 const MOST_RECORDS = 200;

@@ -1,8 +1,12 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { errorMessage, type FetchFunction, type NodeEvent } from '@porthole/contract';
 import { createMemberFetch } from '../cluster/member-fetch.ts';
-import type { Webhook } from '../settings/webhooks.ts';
+import { StartError } from '../errors.ts';
+import { loadSettings, type SettingsSources } from '../settings/load-settings.ts';
+import { parseWebhooks, type Webhook } from '../settings/webhooks.ts';
+import { ownVersion } from '../version.ts';
 
 /** A receiver that takes longer has failed. */
 const TIMEOUT_MS = 10_000;
@@ -149,4 +153,29 @@ function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   const waitMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isFinite(waitMs) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, waitMs)) : undefined;
+}
+
+/** What became of a test event. */
+interface WebhookTest extends SendOutcome {
+  name: string;
+  elapsedMs: number;
+}
+
+/** Sends a test event to each webhook of the settings, once. */
+export async function testWebhooks(sources: SettingsSources, signal: AbortSignal): Promise<WebhookTest[]> {
+  const { settings } = await loadSettings(sources);
+  const { webhooks } = parseWebhooks(settings.notify.webhook, '/');
+  if (webhooks.length === 0) throw new StartError('notify.webhook is not set: it says where events are sent to');
+  const fetch = await createWebhookFetch();
+  const { name: cluster, nodeId } = settings.cluster;
+  const node = nodeId || hostname();
+  const event = { kind: 'test', timeMs: Date.now(), level: 'INFO', message: 'this is a test', fields: {} } as const;
+  return Promise.all(
+    webhooks.map(async (webhook) => {
+      const startedMs = performance.now();
+      const notification = { id: `${node} test ${randomUUID()}`, cluster, node, event };
+      const outcome = await sendWebhook(webhook, notification, { fetch, version: ownVersion(), signal });
+      return { name: webhook.name, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) };
+    }),
+  );
 }

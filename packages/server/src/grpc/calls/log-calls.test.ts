@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inMessageParts } from './log-calls.ts';
+import { inMessageParts } from './calls.ts';
 
 async function* chunks(...sizes: number[]): AsyncGenerator<Uint8Array> {
   for (const size of sizes) yield new Uint8Array(size);

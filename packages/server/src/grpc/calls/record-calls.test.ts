@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record } from '../../http/testing/records.ts';
 import { followItemMessage } from '../messages.ts';
-import { inBoundedMessages } from './record-calls.ts';
+import { inBoundedMessages } from './calls.ts';
 
 function items(sizes: readonly number[]) {
   return sizes.map((size) => followItemMessage(record(1, { message: 'x'.repeat(size) })));
