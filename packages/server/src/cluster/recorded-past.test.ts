@@ -12,7 +12,10 @@ async function readJson<T>(port: number, path: string): Promise<T> {
 }
 
 async function eventsOf(port: number) {
-  const { records, end } = await readJson<{ records: ClusterRecord[]; end: ClusterEnd }>(port, '/api/v1/cluster/events');
+  const { records, end } = await readJson<{ records: ClusterRecord[]; end: ClusterEnd }>(
+    port,
+    '/api/v1/cluster/events',
+  );
   const kinds = records.filter(({ node }) => node === 'b').map(({ context }) => (context as { kind: string }).kind);
   return { kinds: kinds.reverse(), report: end.members.find(({ id }) => id === 'b') as MemberReport };
 }
