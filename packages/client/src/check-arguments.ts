@@ -121,7 +121,7 @@ const CALL_OPTIONS: ArgumentKinds = {
   onlyRaw: FLAG,
   gaps: TEXT,
   heartbeatMs: NUMBER,
-  batchMs: NUMBER,
+  texts: FLAG,
   positions: FLAG,
   onEvent: FUNCTION,
 };

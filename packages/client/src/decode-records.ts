@@ -162,6 +162,18 @@ const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => b
     ],
   ],
   ['position', [['cursor', isText]]],
+  [
+    'text',
+    [
+      ['file', isFileName],
+      ['cursor', isCursor],
+      ['offset', isCount],
+      ['bytes', isCount],
+      ['deflated', isText],
+      ['timeMs', (field) => field === undefined || isTime(field)],
+      ['lastMs', (field) => field === undefined || isTime(field)],
+    ],
+  ],
   ['end', []],
 ]);
 

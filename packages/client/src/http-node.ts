@@ -181,11 +181,11 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     checkArguments('followLogs', request, options);
-    const { gaps = 'load', signal, heartbeatMs, batchMs, positions } = options;
+    const { gaps = 'load', signal, heartbeatMs, texts, positions } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
-    const target = { path: PATHS.logFollow, position, heartbeatMs, batchMs, positions };
+    const target = { path: PATHS.logFollow, position, heartbeatMs, texts, positions };
     const followed = follow(target, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });

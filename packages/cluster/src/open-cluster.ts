@@ -55,6 +55,8 @@ export interface LocalClusterOptions {
     maxMs: number;
     /** How long members that left or failed are listed. */
     keepMs: number;
+    /** See `RecorderDeps`. */
+    untilFree?: ((mostMs: number) => Promise<void>) | undefined;
   };
   fingerprint: SecretFingerprint | undefined;
   /** Masks the secrets of a configuration; `undefined` if that is not possible. */
@@ -167,12 +169,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     formats,
     ...contact,
   });
-  const { signs: alive } = watch;
-  const signs = {
-    sign: (id: string, atMs: number) => alive.sign(id, atMs),
-    ended: (id: string, atMs: number) => alive.failed(id, atMs),
-  };
-  const recorder = new Recorder({ recorders, recordings, directory, peers, clocks, signs, events, report, nowMs });
+  const { untilFree } = options.recorder;
+  const recorder = new Recorder({ recorders, recordings, directory, peers, clocks, events, untilFree, report, nowMs });
   const isRecorded = (id: string) => recorder.follows(id) || recorder.problem !== null;
   const passed = count > 0 ? new PassedRecords({ recordings, isRecorded, clocks, report, nowMs }) : undefined;
   directory.use((id) => clocks.heardMs(id));

@@ -272,12 +272,12 @@ export {
 } from './routes/member-routes.ts';
 export { buildOpenApi } from './routes/openapi.ts';
 export {
-  BATCH_HEADER,
   HEARTBEAT_HEADER,
   isRole,
   MEMBER_HEARTBEAT_MS,
   mayUse,
   ONLY_RAW,
+  ONLY_TEXTS,
   PATHS,
   POSITION_COMMENT,
   RECORDS_HEADER,
@@ -285,6 +285,8 @@ export {
   type Role,
   type Route,
   type RouteRole,
+  YIELD_MS,
+  YIELD_PAST_MS,
 } from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {

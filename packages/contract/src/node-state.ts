@@ -246,8 +246,11 @@ export interface FollowOptions extends CallOptions {
    * counts as lost after two and a half times as long without a byte.
    */
   heartbeatMs?: number;
-  /** Asks a remote node to send records so often at most, together. */
-  batchMs?: number;
+  /**
+   * Asks for the text of records instead of them where that is possible, see `FollowedText`, for a query with `raw`. Nodes of
+   * earlier versions send records.
+   */
+  texts?: boolean;
   /**
    * Emits a `position` whenever it is known where all logs stand: to resume, in `start.cursor`, before the cursors of
    * the records that came after it, joined by `~`.

@@ -26,6 +26,7 @@ export { assertSafeName, isSafeName } from './file/open-inside.ts';
 export { replaceFile } from './file/replace-file.ts';
 export { OneChunk } from './file/shared-reads.ts';
 export type { LogMount, LogTree, OwnPaths } from './file/tree.ts';
+export { readItemText } from './follow/followed-text.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';

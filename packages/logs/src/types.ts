@@ -66,6 +66,8 @@ export interface ReadOptions {
 export interface FollowReadOptions extends ReadOptions {
   /** Emits a `position` before the first live record, which is where a client resumes that loses its connection. */
   positions?: boolean | undefined;
+  /** Emits the text of records instead, if the query has `raw`, and what is new a few times a second, together. */
+  texts?: boolean | undefined;
 }
 
 /** A finite stream of bytes. Read it to the end, break, or call `close()`. */
@@ -329,8 +331,27 @@ export type FollowItem =
   | { type: 'skipped'; count: number; detail: string }
   /** Where every log stands, for whoever asks for it: a follow that resumes there and after later records loses nothing. */
   | { type: 'position'; cursor: string }
+  | FollowedText
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };
+
+/** Consecutive records of a file as they are in it, with secrets masked, for whoever asks for it: none of them is decoded. */
+export interface FollowedText {
+  type: 'text';
+  file: string;
+  /** Resumes after the last of them. */
+  cursor: string;
+  /** Where they begin in the file, and how many bytes they have there. */
+  offset: number;
+  bytes: number;
+  /** Their text, as raw deflate in base64. */
+  deflated: string;
+  /** The first one is the rest of a record that was emitted before. */
+  continued?: boolean;
+  /** The first and the latest time of them. */
+  timeMs?: number;
+  lastMs?: number;
+}
 
 /** The first item of a batch of a follow that counts: the log of the batch, and how many of its records do not match. */
 export interface CountedRecords {

@@ -41,6 +41,7 @@ import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
 import { readServiceConfig, readTree, type Settings } from './settings/settings.ts';
 import { parseWebhooks } from './settings/webhooks.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
+import { StreamSlots } from './transport/stream-slots.ts';
 import { ownVersion } from './version.ts';
 
 /** The parts of a node that need no port. */
@@ -57,6 +58,7 @@ export interface NodeComponents {
   state: LocalNode;
   /** Joins the cluster when the ports are bound. */
   cluster: NodeCluster;
+  slots: StreamSlots;
   /** Unless no events are kept. */
   happened: OpenEvents | undefined;
   /** If `archive.url` is set. */
@@ -138,8 +140,11 @@ export async function openNodeComponents(
   });
   if (settings.notify.webhook.length > 0 && !notifier)
     warnings.push('notify.webhook: nothing is sent, because this node keeps no events');
+  const { maxStreams: max, maxStreamsPerClient: perClient } = settings.http;
+  const slots = new StreamSlots({ max, perClient, hasMembers: settings.cluster.tokenFile !== '' });
+  const untilFree = (mostMs: number) => slots.untilFree(mostMs);
   const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
-  const cluster = new NodeCluster(joined);
+  const cluster = new NodeCluster({ ...joined, untilFree });
   const checks = {
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),
@@ -161,7 +166,19 @@ export async function openNodeComponents(
       accessLog,
       ownLog,
     );
-  const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
+  const components = {
+    tls,
+    access,
+    accessLog,
+    credentialFiles,
+    reloadedFiles,
+    ownLog,
+    logs,
+    config,
+    state,
+    cluster,
+    slots,
+  };
   return { ...components, happened, archive, health, warnings, close };
 }
 

@@ -121,6 +121,7 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
     case 'skipped':
       return item.detail;
     case 'position':
+    case 'text':
       return 'all records so far were shown';
     case 'end':
       return item.reason === 'stopping' ? 'the node is stopping' : 'ended';

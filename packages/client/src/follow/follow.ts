@@ -1,4 +1,11 @@
-import { BATCH_HEADER, type CallOptions, type ErrorCode, errorMessage, HEARTBEAT_HEADER } from '@porthole/contract';
+import {
+  type CallOptions,
+  type ErrorCode,
+  errorMessage,
+  HEARTBEAT_HEADER,
+  ONLY_TEXTS,
+  RECORDS_HEADER,
+} from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from '../errors/client-error.ts';
 import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
@@ -39,7 +46,7 @@ export interface FollowTarget<T> {
   position: FollowPosition<T>;
   /** See `FollowOptions`. */
   heartbeatMs?: number | undefined;
-  batchMs?: number | undefined;
+  texts?: boolean | undefined;
   positions?: boolean | undefined;
 }
 
@@ -139,12 +146,17 @@ class Connection<T extends { type: string }> {
   /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const requestedMs = this.#deps.clock.now();
-    const { path, position, heartbeatMs, batchMs } = this.#target;
+    const { path, position, heartbeatMs, texts } = this.#target;
     this.#stopping = false;
     const { headers, ...place } = position.request(requestedMs);
     const beat = heartbeatMs !== undefined && { [HEARTBEAT_HEADER]: String(heartbeatMs) };
-    const batch = batchMs !== undefined && { [BATCH_HEADER]: String(batchMs) };
-    const request: ClientRequest = { path, signal: this.#signal, ...place, headers: { ...headers, ...beat, ...batch } };
+    const wanted = texts && { [RECORDS_HEADER]: ONLY_TEXTS };
+    const request: ClientRequest = {
+      path,
+      signal: this.#signal,
+      ...place,
+      headers: { ...headers, ...beat, ...wanted },
+    };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {
       checkEventStream(exchange);

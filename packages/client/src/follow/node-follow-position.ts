@@ -44,6 +44,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
     this.#wasQuiet ||= heartbeat;
     for (const [index, item] of items.entries()) {
       if (item.type === 'position') this.#positions.locate(item.cursor);
+      if (item.type === 'text') this.#positions.track(item);
       if (item.type !== 'record' || item.unfinished) continue;
       this.#positions.track({ file: item.file, cursor: eventId(item, ids[index]) });
       if (item.timeMs !== undefined) this.#newestMs = Math.max(item.timeMs, this.#newestMs ?? item.timeMs);

@@ -29,7 +29,7 @@ class FollowedNode extends LogDirNode {
     const cut = new AbortController();
     this.#cuts.add(cut);
     const signal = AbortSignal.any([cut.signal, ...(options?.signal ? [options.signal] : [])]);
-    for await (const items of this.logs.follow(query, { signal, positions: true })) {
+    for await (const items of this.logs.follow(query, { signal, positions: true, texts: options?.texts })) {
       if (items.at(-1)?.type === 'end') break;
       yield items;
     }
@@ -46,7 +46,6 @@ class FollowedNode extends LogDirNode {
 class World {
   readonly node = new FollowedNode();
   readonly dir = tempDir();
-  readonly signs: string[] = [];
   readonly events: string[] = [];
   readonly reported: string[] = [];
   freeBytes = 1024 ** 3;
@@ -86,10 +85,6 @@ class World {
     const recorder = new Recorder({
       ...{ recordings, peers, clocks, recorders: { records: () => true, askedFor: () => [] } },
       directory: { onChange: () => () => {} },
-      signs: {
-        sign: (id) => void (this.signs.at(-1) !== `sign ${id}` && this.signs.push(`sign ${id}`)),
-        ended: (id, _atMs, why) => void this.signs.push(`ended ${id}: ${why}`),
-      },
       events: { write: ({ kind, message }) => void this.events.push(`${kind}: ${message}`) },
       report: (problem) => void this.reported.push(problem),
       nowMs: () => Date.now(),
@@ -112,7 +107,7 @@ async function messages(recordings: Recordings): Promise<string[]> {
 }
 
 describe('a recorder', () => {
-  it('begins with what was written before, goes on after a cut and a restart, and tells of signs of life', async () => {
+  it('begins with what was written before, and goes on after a cut and a restart', async () => {
     const world = new World();
     world.node.write('app.log', logLines('a', at(0, 3)));
     world.recorder.start();
@@ -123,7 +118,8 @@ describe('a recorder', () => {
       expect(await world.recordings.find('m')).toMatchObject({ recordedBy: 'self', missingMs: 0 }),
     );
     world.node.cut();
-    await eventually(() => expect(world.signs).toEqual(['sign m', 'ended m: cut', 'sign m']));
+    await eventually(() => expect(world.recordings.head('m')?.lostAgeMs).not.toBeNull());
+    await eventually(() => expect(world.recordings.head('m')?.lostAgeMs).toBeNull());
     world.node.append('app.log', logLines('c', at(20, 2)));
     await eventually(() => expect(world.text().split('\n')).toHaveLength(8));
     await world.restart();
@@ -157,7 +153,7 @@ describe('a recorder', () => {
     });
     other.node.isStopping = true;
     other.node.cut();
-    await eventually(() => expect(other.signs).toContain('ended m: cut'));
+    await eventually(() => expect(other.recordings.head('m')?.lostAgeMs).toEqual(expect.any(Number)));
     expect(other.recordings.known('m')).toMatchObject({ missingMs: 0, label: expect.stringMatching(/until [\d:.]+$/) });
   });
 
@@ -168,7 +164,7 @@ describe('a recorder', () => {
     await eventually(() => expect(world.text().split('\n')).toHaveLength(41));
     world.node.cut();
     rmSync(join(world.node.dir, 'app.log'));
-    await eventually(() => expect(world.signs).toContain('ended m: cut'));
+    await eventually(() => expect(world.recordings.head('m')?.lostAgeMs).not.toBeNull());
     world.node.write('app.log', logLines('new', at(100, 2)));
     await eventually(async () => {
       const found = await messages(world.recordings);

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent } from '@porthole/contract';
+import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent, YIELD_MS, YIELD_PAST_MS } from '@porthole/contract';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
-import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
@@ -12,7 +12,7 @@ import { EventsNode } from '../past/events-node.ts';
 import { allWithin } from '../requests/bounded-calls.ts';
 import { expectFailure, reportMistake, toOutcome } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
-import type { Recording } from './recording.ts';
+import { latestMs, type RecordedItem, type Recording } from './recording.ts';
 import type { Recordings } from './recordings.ts';
 
 /** A new recorder begins with what the member wrote in this time, and with at least so many records. */
@@ -20,8 +20,6 @@ const HISTORY_MS = 10 * 60_000;
 const HISTORY_RECORDS = 1000;
 const HISTORY_BUDGET_MS = 2000;
 
-/** A member sends what it has so often at most: it costs less than line by line, and less is lost than a second. */
-const BATCH_MS = 200;
 
 /** How often it is looked who records whom; a change of the members is noticed at once. */
 const UPDATE_MS = 5000;
@@ -70,13 +68,6 @@ const DISK_CODES: ReadonlySet<string> = new Set([
   'EMFILE',
 ]);
 
-/** Told about everything that shows whether a member lives. Times are by the clock of this node. */
-export interface FollowSigns {
-  sign(memberId: string, atMs: number): void;
-  /** A follow has ended because the connection was closed, or nothing came any more. */
-  ended(memberId: string, atMs: number, why: string): void;
-}
-
 export interface RecorderEvents {
   write(event: { kind: 'recorder-stopped'; message: string }): void;
 }
@@ -87,9 +78,10 @@ export interface RecorderDeps {
   directory: Pick<MemberDirectory, 'onChange'>;
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
-  signs?: FollowSigns | undefined;
   /** Where it is written that nothing can be recorded; absent: nowhere. */
   events?: RecorderEvents | undefined;
+  /** Resolves when no client waits for this node, or after this time: they come first. */
+  untilFree?: ((mostMs: number) => Promise<void>) | undefined;
   report(problem: string): void;
   nowMs(): number;
   /** Tests have less room. */
@@ -177,11 +169,11 @@ export class Recorder {
   }
 
   #follow(peer: Peer): void {
-    const { recordings, signs, report } = this.#deps;
+    const { recordings, report } = this.#deps;
     const { id } = peer.member;
     const controller = new AbortController();
     const { signal } = controller;
-    const logs: Source = { peer, signs, open: () => recordings.open(id) };
+    const logs: Source = { peer, open: () => recordings.open(id) };
     const events: Source = {
       peer: Object.create(peer, { state: { get: () => new EventsNode(peer.state) } }),
       open: () => recordings.openEvents(id),
@@ -218,7 +210,7 @@ export class Recorder {
         if (source.copy && toOutcome(error).outcome === 'not supported') return;
         reportMistake(error, this.#deps.report);
         isByTime = codeOf(error) === 'CURSOR_GONE' || codeOf(error) === 'CURSOR_INVALID';
-        session.lost(errorMessage(error));
+        session.lost();
       } finally {
         await session.save().catch(expectFailure); // the next write says what is wrong with the disk
       }
@@ -272,10 +264,9 @@ export class Recorder {
 /** What is recorded of a member: its logs, or its events as if they were logs. */
 interface Source {
   peer: Peer;
-  signs?: FollowSigns | undefined;
   open(): Promise<Recording>;
   /** Copies what these records name. */
-  copy?(records: readonly FoundRecord[]): Promise<void>;
+  copy?(records: readonly RecordedItem[]): Promise<void>;
 }
 
 /** One follow of a member, until its connection is lost for good. */
@@ -313,33 +304,31 @@ class Session {
     const isGapless = resumed !== undefined && !isByTime;
     const sinceMs = isGapless ? recording.facts.sinceMs : startTime(start, memberMs);
     recording.facts = { ...recording.facts, zone: zone ?? '', sinceMs };
-    const how = { signal, heartbeatMs: MEMBER_HEARTBEAT_MS, batchMs: BATCH_MS, gaps: 'load', positions: true } as const;
+    // Events are few, and read as they come.
+    const texts = !this.#source.copy;
+    const how = { signal, heartbeatMs: MEMBER_HEARTBEAT_MS, texts, gaps: 'load', positions: true } as const;
     for await (const items of state.followLogs({ start, raw: true }, how)) {
       if (signal.aborted) return;
       await this.#take(items, recording);
       await checkRoom();
+      await this.#deps.untilFree?.(this.#isLive ? YIELD_MS : YIELD_PAST_MS);
     }
   }
 
   /** Whoever asks a contract-only member copies its files; following it asks every second. */
   async #copy(signal: AbortSignal, checkRoom: () => Promise<void>): Promise<void> {
-    const { nowMs } = this.#deps;
-    const { signs } = this.#source;
-    for await (const items of this.#peer.state.followLogs({ start: 'end' }, { signal })) {
+    for await (const _items of this.#peer.state.followLogs({ start: 'end' }, { signal })) {
       this.hasWorked = true;
-      const failure = items.find((item) => item.type === 'reconnecting');
-      if (failure) signs?.ended(this.#id, nowMs(), failure.reason);
-      else signs?.sign(this.#id, nowMs());
       await checkRoom();
     }
   }
 
   async #take(items: readonly FollowItem[], recording: Recording): Promise<void> {
     const { nowMs, clocks } = this.#deps;
-    const records: FoundRecord[] = [];
+    const records: RecordedItem[] = [];
     for (const item of items) {
-      if (item.type === 'reconnecting') return this.lost(item.reason, { isStopping: item.isStopping === true });
-      if (item.type === 'record') records.push(item);
+      if (item.type === 'reconnecting') return this.lost({ isStopping: item.isStopping === true });
+      if (item.type === 'record' || item.type === 'text') records.push(item);
       if (item.type === 'position') this.#isLive = true;
       if (item.type === 'rotated') recording.forgetShortHeads(item.family);
       if (item.type === 'truncated') recording.forgetShortHeads(recording.familyOf(item.file));
@@ -357,7 +346,6 @@ class Session {
       clock: clocks.of(this.#id) ?? recording.facts.clock,
     };
     this.hasWorked = true;
-    this.#source.signs?.sign(this.#id, atMs);
     if (isFirst || performance.now() - this.#savedMs > SAVE_MS) await this.save();
     await this.#source.copy?.(records);
   }
@@ -366,9 +354,9 @@ class Session {
    * Until when nothing is missing, by the clock of this node: of a member that writes, up to the time of its last record, and
    * of a quiet one up to a moment ago. A member that is busy with other things reads its own log late.
    */
-  #completeUntil(records: readonly FoundRecord[], { facts }: Recording, nowMs: number): number {
+  #completeUntil(records: readonly RecordedItem[], { facts }: Recording, nowMs: number): number {
     this.#isLive ||= performance.now() - this.#connectedMs > CAUGHT_UP_MS;
-    const last = records.findLast(({ timeMs }) => timeMs !== undefined)?.timeMs;
+    const last = records.map(latestMs).findLast((timeMs) => timeMs !== undefined);
     const lastMs = last === undefined ? undefined : Math.min(nowMs, last - this.#offsetMs);
     const isRecent = lastMs !== undefined && nowMs - lastMs < RECENT_MS;
     const untilMs = this.#isLive && !isRecent ? nowMs - READ_MS : lastMs;
@@ -376,7 +364,7 @@ class Session {
   }
 
   /** Nothing comes any more. */
-  lost(why: string, { isStopping = false } = {}): void {
+  lost({ isStopping = false } = {}): void {
     const recording = this.#recording;
     const atMs = this.#deps.nowMs();
     const wasLive = this.#isLive;
@@ -387,7 +375,6 @@ class Session {
     const asOfMs = isStopping && wasLive ? atMs : recording.facts.asOfMs;
     recording.facts = { ...recording.facts, asOfMs, lostMs: atMs };
     void owned(this.save(), (error) => this.#deps.report(`recorder: ${errorMessage(error)}`));
-    if (this.hasWorked) this.#source.signs?.ended(this.#id, atMs, why);
   }
 
   async save(): Promise<void> {
@@ -423,10 +410,10 @@ async function historyStart(
 
 /** Keeps the configurations that new events name, for when the member is gone. */
 async function copyConfigs(
-  records: readonly FoundRecord[],
+  records: readonly RecordedItem[],
   { from, to, signal }: { from: Peer['state']; to: ConfigHistory; signal: AbortSignal },
 ): Promise<void> {
-  const versions = records.flatMap((record) => toEvent(record)?.fields.config ?? []);
+  const versions = records.flatMap((item) => (item.type === 'record' && toEvent(item)?.fields.config) || []);
   for (const version of new Set(versions)) {
     if (typeof version !== 'string' || (await to.get(version))) continue;
     try {

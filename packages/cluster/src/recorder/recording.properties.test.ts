@@ -1,13 +1,13 @@
 import { appendFileSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createZone, LogDir } from '@porthole/logs';
-import { SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
+import { joinRecords, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LogDirNode } from '../testing/log-dir-node.ts';
 import { RecordedNode } from './recorded-node.ts';
-import { Recording } from './recording.ts';
+import { type RecordedItem, Recording } from './recording.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -20,7 +20,7 @@ type Step =
   | { kind: 'write'; log: number; lines: number; text: string }
   | { kind: 'rotate'; log: number }
   /** The recorder gets what it does not have yet, and some of what it has. */
-  | { kind: 'record'; again: number; each: number }
+  | { kind: 'record'; again: number; each: number; joined: boolean }
   /** The recorder is killed while it writes. */
   | { kind: 'restart'; torn: string };
 
@@ -41,6 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('record' as const),
       again: fc.nat(8),
       each: fc.integer({ min: 1, max: 10 }),
+      joined: fc.boolean(),
     }),
   },
   {
@@ -98,11 +99,14 @@ class World {
     renameSync(join(this.node.dir, log), join(this.node.dir, name));
   }
 
-  async #record(log: string, { again, each }: Extract<Step, { kind: 'record' }>): Promise<void> {
+  async #record(log: string, { again, each, joined }: Extract<Step, { kind: 'record' }>): Promise<void> {
     const recording = await this.open();
     const all = await this.records(log);
     const from = Math.max(0, (this.#sent.get(log) ?? 0) - again);
-    for (let at = from; at < all.length; at += each) await recording.append(all.slice(at, at + each));
+    for (let at = from; at < all.length; at += each) {
+      const records = all.slice(at, at + each);
+      await recording.append(joined ? (joinRecords(records) as RecordedItem[]) : records);
+    }
     this.#sent.set(log, all.length);
   }
 
@@ -149,7 +153,8 @@ describe('a recording', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.constantFrom(3000, 1_000_000), async (steps, maxBytes) => {
         const world = new World(maxBytes);
-        for (const taken of [...steps, { kind: 'record', again: 0, each: 5 } as const]) await world.run(taken);
+        for (const taken of [...steps, { kind: 'record', again: 0, each: 5, joined: false } as const])
+          await world.run(taken);
         const own = new Map<string, FoundRecord[]>();
         for (const log of LOGS) own.set(log, await world.records(log));
         await withRecorded(world, async (node, recording) => {
@@ -178,7 +183,8 @@ describe('a recording', () => {
         fc.nat(),
         async (steps, order, at) => {
           const world = new World(1_000_000);
-          for (const taken of [...steps, { kind: 'record', again: 0, each: 5 } as const]) await world.run(taken);
+          for (const taken of [...steps, { kind: 'record', again: 0, each: 5, joined: false } as const])
+            await world.run(taken);
           const log = LOGS.find((name) => readdirSync(world.node.dir).some((file) => file.startsWith(name)));
           if (!log) return;
           const all = (await collect(world.node.logs, { family: log, order })).records;
@@ -206,12 +212,22 @@ describe('a recording', () => {
 it('is for this user only', async () => {
   const world = new World(1_000_000);
   await world.run({ kind: 'write', log: 0, lines: 3, text: 'short' });
-  await world.run({ kind: 'record', again: 0, each: 5 });
+  await world.run({ kind: 'record', again: 0, each: 5, joined: true });
   await world.recording?.saveFacts();
   for (const name of ['', ...readdirSync(world.dir, { recursive: true, encoding: 'utf8' })]) {
     const stat = statSync(join(world.dir, name));
     expect([name, (stat.mode & 0o777).toString(8)]).toEqual([name, stat.isFile() ? '600' : '700']);
   }
+});
+
+it('says that something is missing if a text cannot be read', async () => {
+  const recording = await Recording.open(tempDir(), { maxBytes: 1_000_000, maxMs: 1000 });
+  recording.facts = { ...recording.facts, sinceMs: 5 };
+  const cursor = '0123456789abcdef.sg.0.0.0.YQ';
+  await recording.append([
+    { type: 'text', file: 'a.log', cursor, offset: 0, bytes: 9, deflated: 'none', timeMs: 700, lastMs: 900 },
+  ]);
+  expect([recording.isEmpty, recording.facts.sinceMs]).toEqual([true, 900]);
 });
 
 it('is never outside of its directory, whatever a member names its files', async () => {

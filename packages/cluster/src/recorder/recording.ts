@@ -1,8 +1,16 @@
 import { appendFile, chmod, mkdir, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { MemberClock } from '@porthole/contract';
-import { encodeMark, groupFamilies, isSafeName, positionAnchor, type RecordMark, replaceFile } from '@porthole/logs';
-import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
+import {
+  encodeMark,
+  groupFamilies,
+  isSafeName,
+  positionAnchor,
+  type RecordMark,
+  readItemText,
+  replaceFile,
+} from '@porthole/logs';
+import type { FollowedText, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { joinCursors } from '@porthole/records';
 
 /*
@@ -46,6 +54,9 @@ const WHOLE_HEAD = 1024;
 
 const NEWLINE = 10;
 const HEAD = /^([0-9a-f]{16})\.([0-9a-z]{1,4})(?=\.)/;
+
+/** What a recording is made of. */
+export type RecordedItem = FoundRecord | FollowedText;
 
 export interface RecordingLimits {
   maxBytes: number;
@@ -185,12 +196,12 @@ export class Recording {
   }
 
   /**
-   * Adds records, which have their text. Those that are recorded already are left out, so that a follow may begin earlier. If
-   * it fails, the recording must be opened again.
+   * Adds the text of records, or records that have it. What is recorded already is left out, so that a follow may begin
+   * earlier. If it fails, the recording must be opened again.
    */
-  async append(records: readonly FoundRecord[]): Promise<void> {
+  async append(items: readonly RecordedItem[]): Promise<void> {
     const writes = new Map<Part, { texts: Buffer[]; pieces: Piece[] }>();
-    for (const record of records) this.#add(record, writes);
+    for (const item of items) this.#add(item, writes);
     for (const [part, { texts, pieces }] of writes) {
       // First the positions: there is never a text without one.
       if (pieces.length > 0)
@@ -293,15 +304,16 @@ export class Recording {
     return this.#parts.some((part) => part.family === family);
   }
 
-  #add(record: FoundRecord, writes: Map<Part, { texts: Buffer[]; pieces: Piece[] }>): void {
-    const { file, offset, cursor, raw, bytes, timeMs, continued = false, unfinished = false, cut = false } = record;
+  #add(item: RecordedItem, writes: Map<Part, { texts: Buffer[]; pieces: Piece[] }>): void {
+    const { file, offset, cursor, bytes, timeMs, continued = false } = item;
     const head = HEAD.exec(cursor)?.[0];
     // It comes from a member: nothing of it may lead elsewhere.
-    if (raw === undefined || head === undefined || file.length > MAX_NAME || !isSafeName(file, RECORDED_DEPTH)) return;
+    if (head === undefined || file.length > MAX_NAME || !isSafeName(file, RECORDED_DEPTH)) return;
     if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(bytes) || offset < 0 || bytes < 0) return;
-    if (!this.#families.has(file) && this.#families.size >= MAX_NAMES) {
+    const read = readItemText(item);
+    if (!read || (!this.#families.has(file) && this.#families.size >= MAX_NAMES)) {
       // From here on something is missing.
-      this.facts = { ...this.facts, sinceMs: Math.max(this.facts.sinceMs ?? 0, timeMs ?? this.#nowMs()) };
+      this.facts = { ...this.facts, sinceMs: Math.max(this.facts.sinceMs ?? 0, latestMs(item) ?? this.#nowMs()) };
       return;
     }
     const family = this.familyOf(file);
@@ -310,12 +322,8 @@ export class Recording {
     const run = this.#runOf({ file, head, offset }, { family, timeMs, lastPiece });
     const skipped = Math.max(0, run.next - offset);
     if (skipped >= bytes && bytes > 0) return;
-    const body = Buffer.from(raw);
-    const missing = bytes - body.length;
-    const isExact = missing >= 0 && missing <= 2 && !cut;
-    const ending = unfinished || missing === 0 ? '' : isExact && missing === 2 ? '\r\n' : '\n';
-    const whole = Buffer.concat([body, Buffer.from(ending)]);
-    const text = isExact ? whole.subarray(skipped) : whole;
+    const { isExact } = read;
+    const text = isExact ? read.text.subarray(skipped) : read.text;
     const part = this.#partFor(family, { isBegun: continued || skipped > 0, last });
     const write = writes.get(part) ?? { texts: [], pieces: [] };
     writes.set(part, write);
@@ -338,7 +346,8 @@ export class Recording {
     part.writtenMs = this.#nowMs();
     part.endsLine = text.length === 0 ? part.endsLine : text.at(-1) === NEWLINE;
     run.next = Math.max(run.next, offset + bytes);
-    if (timeMs !== undefined) run.lastMs = Math.max(run.lastMs ?? timeMs, timeMs);
+    const lastMs = latestMs(item);
+    if (lastMs !== undefined) run.lastMs = Math.max(run.lastMs ?? lastMs, lastMs);
   }
 
   /** The file that a record is in. A short beginning may be that of another file too: then the time decides. */
@@ -352,10 +361,8 @@ export class Recording {
     let run = this.#runs.get(key);
     if (run && headBytes(head) < WHOLE_HEAD && isLater(run)) run = undefined;
     const last = lastPiece?.run;
-    const isNext = lastPiece?.file === file && last?.next === offset;
-    // The file may have grown since, or was renamed: then more is known of its beginning.
-    const lastBytes = lastPiece ? headBytes(lastPiece.head) : WHOLE_HEAD;
-    const isGrown = lastBytes < WHOLE_HEAD && lastBytes < headBytes(head);
+    const isGrown = lastPiece !== undefined && hasGrown(lastPiece.head, head);
+    const isNext = last?.next === offset && (lastPiece?.file === file || isGrown);
     const isBefore = last && offset < last.next && timeMs !== undefined && !isLater(last);
     if (isNext || (isGrown && isBefore)) run ??= last;
     run ??= { next: offset, lastMs: lastPiece?.run.lastMs ?? null };
@@ -417,8 +424,11 @@ export class Recording {
   }
 
   async #write(path: string, bytes: Buffer): Promise<void> {
-    if (path.startsWith(this.#partsDir)) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await appendFile(path, bytes, { mode: 0o600 });
+    await appendFile(path, bytes, { mode: 0o600 }).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await appendFile(path, bytes, { mode: 0o600 });
+    });
   }
 
   async #load(): Promise<void> {
@@ -467,7 +477,8 @@ export class Recording {
     let last = lasts.get(family);
     for (const [index, piece] of pieces.entries()) {
       const key = runKey(family, piece.head);
-      const isNext = last?.file === piece.file && last.run.next === piece.offset;
+      const isSame = last && (last.file === piece.file || hasGrown(last.head, piece.head));
+      const isNext = isSame && last?.run.next === piece.offset;
       const run = this.#runs.get(key) ?? (isNext && last ? last.run : piece.run);
       this.#runs.set(key, run);
       piece.run = run;
@@ -495,6 +506,11 @@ export class Recording {
   }
 }
 
+/** The time of the last record of an item, or of a later one before it. */
+export function latestMs(item: RecordedItem): number | undefined {
+  return item.type === 'text' ? item.lastMs : item.timeMs;
+}
+
 /** The cursor of a position of the member, or of the record there if there is something to verify it by. */
 export function encodePlace(
   { file, head, offset }: MemberPlace,
@@ -514,6 +530,11 @@ function partName({ family, number }: Pick<Part, 'family' | 'number'>): string {
 
 function runKey(family: string, head: string): string {
   return `${family}\n${head}`;
+}
+
+/** Whether more is known of the beginning of a file than before: it may have grown, and been renamed. */
+function hasGrown(before: string, head: string): boolean {
+  return headBytes(before) < WHOLE_HEAD && headBytes(before) < headBytes(head);
 }
 
 /** How much of a file its head is made of. */

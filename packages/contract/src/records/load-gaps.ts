@@ -54,7 +54,7 @@ export async function* loadGaps<T extends AnyFollowItem>(
       start = index + 1;
       const { onLoaded, ...rest } = loading;
       // If records of the same batch come after it, the follow is already further.
-      const isLast = !items.slice(index + 1).some(({ type }) => type === 'record');
+      const isLast = !items.slice(index + 1).some(({ type }) => type === 'record' || type === 'text');
       const gapLoading = { ...rest, clocks, ...(isLast && onLoaded && { onLoaded }) };
       // Items of the same kind as the gap: of one node, or of a member.
       for await (const loaded of new GapLoad(item, request, gapLoading).run()) yield loaded as T[];

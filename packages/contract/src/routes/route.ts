@@ -109,7 +109,7 @@ export const PATHS = {
   bundle: '/api/v1/bundle',
 } as const;
 
-/** Says what a search uses of the records. A hint that nodes of earlier versions do not know, so they send all of it. */
+/** Says what a search or a follow uses of the records. A hint that nodes of earlier versions do not know, so they send all of it. */
 export const RECORDS_HEADER = 'porthole-records';
 
 /**
@@ -118,14 +118,21 @@ export const RECORDS_HEADER = 'porthole-records';
  */
 export const HEARTBEAT_HEADER = 'porthole-heartbeat';
 
-/** Milliseconds between two batches of a follow at least. Nodes of earlier versions do not know it, and send each at once. */
-export const BATCH_HEADER = 'porthole-batch';
-
 /** A comment in the event stream of a follow that begins with this word has a `position` as JSON. Other clients ignore it. */
 export const POSITION_COMMENT = 'position ';
+
+/**
+ * How long a member that records another waits at most, on either side, while clients are served: with what is new, and with
+ * each part of what was written before. What it waits for is lost if the member is killed meanwhile.
+ */
+export const YIELD_MS = 500;
+export const YIELD_PAST_MS = 50;
 
 /** How often a node wants one of a member that it follows. */
 export const MEMBER_HEARTBEAT_MS = 2000;
 
 /** See `SearchOptions.onlyRaw`. */
 export const ONLY_RAW = 'raw';
+
+/** See `FollowOptions.texts`. */
+export const ONLY_TEXTS = 'texts';

@@ -117,7 +117,7 @@ export interface ResponseTypes {
   DigestGroup: DigestGroup;
   DigestBaseline: DigestBaseline;
   Digest: Digest;
-  FollowItem: Exclude<FollowItem, { type: 'position' }>;
+  FollowItem: Exclude<FollowItem, { type: 'position' | 'text' }>;
   FieldSummary: FieldSummary;
   Fields: Fields;
   TopValue: TopValue;
@@ -144,7 +144,9 @@ export interface ResponseTypes {
   MemberFileProblem: MemberFileProblem;
   ClusterItem: ClusterItem;
   /** The rest of this union comes from the SDK, not from a node. */
-  ClusterFollowItem: Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' | 'position' }> | SentMemberEvent;
+  ClusterFollowItem:
+    | Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' | 'position' | 'text' }>
+    | SentMemberEvent;
   ClusterHistogram: ClusterHistogram;
   CountedPart: NonNullable<ClusterHistogram['counted']>;
   ClusterDigest: ClusterDigest;

@@ -30,9 +30,6 @@ const COUNT_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Polls between two listings of the directory, for new logs that no event reported. */
 const LIST_POLLS = 4;
 
-/** While records are only counted, logs are read at every so many polls, and listed as much less often. */
-const COUNT_POLLS = 4;
-
 /** A rotation changes many names in a row: one listing covers them all. */
 const LIST_DELAY_MS = 50;
 
@@ -92,7 +89,7 @@ export class FollowHub {
   #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
   #pollsToList = LIST_POLLS;
-  #pollsToRead = COUNT_POLLS;
+  #pollsToRead = 1;
   #reads = 0;
   #closed = false;
 
@@ -108,7 +105,7 @@ export class FollowHub {
       list: (family) => deps.list(family),
       maxLogs: deps.limit.most,
       limitBytes: () => {
-        const total = this.#isUnhurried ? COUNT_BUFFER_BYTES : TOTAL_BUFFER_BYTES;
+        const total = this.#onlyCounts ? COUNT_BUFFER_BYTES : TOTAL_BUFFER_BYTES;
         return Math.min(bufferBytes, total / Math.max(1, this.#tails.size));
       },
       onRead: () => {
@@ -121,10 +118,10 @@ export class FollowHub {
     this.#watch = new DirWatch({
       dir,
       pollMs,
-      events: () => events && !this.#isUnhurried,
+      events: () => events && this.#polls === 0,
       onPoll,
       onEvent: (name, entries) => this.#onEvent(name, entries),
-      keepsAlive: () => !this.#isUnhurried,
+      keepsAlive: () => !this.#onlyCounts,
     });
   }
 
@@ -143,11 +140,12 @@ export class FollowHub {
    */
   async *follow(
     query: FollowQuery,
-    { signal, client, positions, counts }: CountingOptions = {},
+    { signal, client, positions, counts, texts }: CountingOptions = {},
   ): AsyncGenerator<FollowItem[], void, undefined> {
     const session = new FollowSession(query, this.#sessionDeps(client), {
       ...(positions && { positions }),
       ...(counts && { counts }),
+      ...(texts && { texts }),
     });
     const onAbort = () => {
       session.end('cancelled');
@@ -182,7 +180,7 @@ export class FollowHub {
     const { search, matchRegex, isTimed } = this.#deps;
     return {
       limit: this.#deps.limit,
-      isUnhurried: () => this.#isUnhurried,
+      isUnhurried: () => this.#polls > 0,
       isTimed: (target) =>
         isTimed(
           target,
@@ -260,10 +258,15 @@ export class FollowHub {
     return made;
   }
 
-  /** Whether records are only counted, so that they need not be read at once. */
-  get #isUnhurried(): boolean {
-    const sessions = [...this.#sessions].filter(({ isEnded }) => !isEnded);
-    return sessions.length > 0 && sessions.every(({ counts }) => counts);
+  /** At how many polls it is enough to read the logs, and to list them as much less often; 0: they are read at once. */
+  get #polls(): number {
+    const polls = Array.from(this.#sessions, (session) => (session.isEnded ? Infinity : session.polls));
+    const least = Math.min(...polls);
+    return Number.isFinite(least) ? least : 0;
+  }
+
+  get #onlyCounts(): boolean {
+    return this.#sessions.size > 0 && [...this.#sessions].every(({ counts, isEnded }) => counts || isEnded);
   }
 
   #onEvent(name: string | undefined, entries: boolean): void {
@@ -272,8 +275,8 @@ export class FollowHub {
   }
 
   #onPoll(): void {
-    if (!this.#isUnhurried || --this.#pollsToRead <= 0) {
-      this.#pollsToRead = COUNT_POLLS;
+    if (--this.#pollsToRead <= 0 || this.#polls <= 1) {
+      this.#pollsToRead = this.#polls;
       this.#tails.poll();
     }
     if (--this.#pollsToList <= 0) this.#listSoon();
@@ -287,7 +290,7 @@ export class FollowHub {
   }
 
   async #relist(): Promise<void> {
-    const slower = this.#isUnhurried ? COUNT_POLLS : 1;
+    const slower = Math.max(1, this.#polls);
     this.#pollsToList = LIST_POLLS * slower;
     const startedMs = performance.now();
     try {

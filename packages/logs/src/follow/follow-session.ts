@@ -4,6 +4,7 @@ import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import { awaitedLater } from '../shared.ts';
 import type { CountedItem, FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import { joinRecords } from './followed-text.ts';
 import { emitSince, isStrict } from './history/history.ts';
 import type { Permits, Search } from './history/search-history.ts';
 import { startFollow } from './history/start-follow.ts';
@@ -23,8 +24,12 @@ const ACCEPT_MS = 250;
 /** Logs that are counted: each is kept open, and clients need the rest of `follow.max-logs`. */
 const MAX_COUNTED = 200;
 
-/** How long records are gathered for whoever counts them. */
-const COUNT_MS = 250;
+/** How long records are gathered for whoever can wait. While all can, logs are read at intervals: then until all of it is read. */
+const GATHER_MS = 250;
+const SETTLE_MS = 50;
+
+/** Polls of the logs, at which whoever counts their records reads them; whoever wants their text does at each of them. */
+const COUNT_POLLS = 4;
 
 /** How many of the logs that are not followed a `skipped` item names. */
 const NAMES_SHOWN = 10;
@@ -46,7 +51,7 @@ export interface SessionDeps {
   limit: FollowLimit;
   releaseTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof pickFilter>): SharedFilter;
-  /** Whether records are only counted, so that they are read at intervals. */
+  /** Whether all follows can wait, so that logs are read at intervals. */
   isUnhurried(): boolean;
   /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
@@ -76,11 +81,13 @@ export class FollowSession {
   /** Notified when there may be something to emit, or new logs, or the follow was ended. */
   readonly changed = new Condition();
   readonly followsAll: boolean;
-  /** Whoever counts can wait a little, so that busy logs are read a few times a second. */
   readonly counts: boolean;
+  /** It is enough to read the logs at every so many polls; 0: they are read at once. */
+  readonly polls: number;
   readonly #query: FollowQuery;
   readonly #deps: SessionDeps;
   readonly #positions: boolean;
+  readonly #texts: boolean;
   readonly #readers = new Map<string, TailReader>();
   /** Only used when following all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
@@ -94,8 +101,10 @@ export class FollowSession {
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
 
-  constructor(query: FollowQuery, deps: SessionDeps, { positions = false, counts = false } = {}) {
+  constructor(query: FollowQuery, deps: SessionDeps, { positions = false, counts = false, texts = false } = {}) {
     this.counts = counts;
+    this.polls = counts ? COUNT_POLLS : texts ? 1 : 0;
+    this.#texts = texts;
     this.#query = query;
     this.#deps = deps;
     this.#positions = positions;
@@ -124,8 +133,8 @@ export class FollowSession {
       const { first, history } = await opening;
       if (!isEarly) yield [];
       yield* this.#reportLeftOut();
-      if (!first.done) yield first.value;
-      yield* history;
+      if (!first.done) yield this.#shown(first.value);
+      for await (const items of history) yield this.#shown(items);
       if (this.#positions && !this.isEnded) yield [this.#position()];
       yield* this.#live();
     } catch (error) {
@@ -221,17 +230,22 @@ export class FollowSession {
       if (this.followsAll) yield* this.#joinNew();
       const ready = [...this.#ready];
       this.#ready.clear();
+      const texts: CountedItem[] = [];
       for (const reader of ready) {
         if (this.#readers.get(reader.tail.family) !== reader) continue;
-        const taken = await reader.take();
-        const items = this.#timedOnly.get(reader)?.take(taken) ?? taken;
-        if (items.length > 0) yield items;
+        const timedOnly = this.#timedOnly.get(reader);
+        const taken = await reader.take({ texts: this.#texts && (timedOnly?.isTimed ?? true) });
+        const items = timedOnly?.take(taken) ?? taken;
+        // Together: each batch costs a packet, and wakes up both nodes.
+        if (this.#texts) for (const item of items) texts.push(item);
+        else if (items.length > 0) yield items;
         if (reader.hasMore || reader.tail.failure) this.#ready.add(reader);
       }
+      if (texts.length > 0) yield texts;
       if (this.#ready.size > 0 || this.#endReason !== undefined) continue;
       await this.changed.wait();
-      if (this.counts && !this.#deps.isUnhurried())
-        await wait(COUNT_MS, undefined, { ref: false, signal: this.#stop.signal });
+      const gatherMs = this.#deps.isUnhurried() ? SETTLE_MS : GATHER_MS;
+      if (this.polls > 0) await wait(gatherMs, undefined, { ref: false, signal: this.#stop.signal });
     }
   }
 
@@ -266,11 +280,16 @@ export class FollowSession {
       if (this.isEnded) return;
       if (!reader) continue;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
-      else if (this.#timedOnly.get(reader)?.isTimed ?? true) yield* emitSince(reader, undefined, this.#historyDeps());
+      else if (this.#timedOnly.get(reader)?.isTimed ?? true)
+        for await (const items of emitSince(reader, undefined, this.#historyDeps())) yield this.#shown(items);
     }
     for (const family of this.#leftOut) if (!present.has(family)) this.#leftOut.delete(family);
     this.#reportedLeftOut = Math.min(this.#reportedLeftOut, this.#leftOut.size);
     yield* this.#reportLeftOut();
+  }
+
+  #shown(items: FollowItem[]): FollowItem[] {
+    return this.#texts ? joinRecords(items) : items;
   }
 
   #historyDeps() {

@@ -1,5 +1,6 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
 export { encodeMark } from '../cursor/cursor.ts';
+export { joinRecords } from '../follow/followed-text.ts';
 export { seededRandom } from '../follow/testing/seeded-random.ts';
 export { buildGzMap } from '../gzip/gz-map.ts';
 export { gzFile } from '../gzip/testing/gz-file.ts';

@@ -55,6 +55,8 @@ export interface NodeClusterDeps {
   events?: EventLog | undefined;
   /** If `notify.webhook` is set. */
   notifier?: { start(node: string): Promise<void>; close(): Promise<void> } | undefined;
+  /** Resolves when no client waits for this node, or after this time. */
+  untilFree?(mostMs: number): Promise<void>;
 }
 
 /** What a node without a cluster shows. */
@@ -293,6 +295,7 @@ export class NodeCluster implements ClusterState {
         maxBytes: cluster.recordBytes,
         maxMs: cluster.recordMinutes * 60_000,
         keepMs: cluster.recordKeepMs,
+        untilFree: this.#deps.untilFree,
       },
       fingerprint: await files.fingerprint(),
       mask: (text) => maskToml(text, thread),

@@ -80,6 +80,7 @@ export function followItemMessage(item: FollowItem): FollowItemMessage {
     case 'record':
       return { record: recordMessage(item) };
     case 'position':
+    case 'text':
       throw new Error('nobody asked for this');
     case 'reconnecting':
       throw new Error('only clients emit this');

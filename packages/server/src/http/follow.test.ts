@@ -1,7 +1,7 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { FollowItem } from '@porthole/logs';
+import { type FollowItem, readItemText } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openRequest } from '../testing/send-request.ts';
@@ -51,6 +51,19 @@ async function follow(port: number, query: string, headers = {}): Promise<Follow
 }
 
 describe('following over HTTP', () => {
+  it('sends the text of records to whoever asks for it', async () => {
+    const { port, logDir } = await serve();
+    appendFileSync(join(logDir, 'db.log'), Array.from({ length: 40 }, (_, index) => line(index)).join(''));
+    const recording = await follow(port, 'family=db.log&raw=true', { 'porthole-records': 'texts' });
+    await eventually(() => expect(recording.text).toContain('position'));
+    appendFileSync(join(logDir, 'db.log'), line(41) + line(42));
+    const texts = () => recording.items().flatMap((item) => (item.type === 'text' ? [readItemText(item)?.text] : []));
+    await eventually(() =>
+      expect(Buffer.concat(texts().map((text) => text ?? Buffer.alloc(0))).toString()).toBe(line(41) + line(42)),
+    );
+    expect(recording.numbers()).toEqual([]);
+  });
+
   it('resumes after Last-Event-ID, across a rotation', async () => {
     const { port, logDir } = await serve();
     const first = await follow(port, 'family=db.log&back=3');

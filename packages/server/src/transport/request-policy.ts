@@ -13,7 +13,7 @@ import { certificateMetrics, createMetrics, type NodeMetrics } from '../metrics/
 import type { OwnLog } from '../own-log/own-log.ts';
 import { isLoopbackHost } from '../settings/find-conflicts.ts';
 import type { Settings } from '../settings/settings.ts';
-import { StreamSlots } from './stream-slots.ts';
+import type { StreamSlots } from './stream-slots.ts';
 
 /** Share of the time until the first byte that counts may use; the rest is for transfer. */
 const COUNT_SHARE = 0.9;
@@ -52,19 +52,16 @@ interface RequestPolicyDeps {
   logs: LogDir;
   ownLog: OwnLog;
   cluster: Pick<NodeCluster, 'status' | 'gauges'>;
+  slots: StreamSlots;
   happened?: Pick<OpenEvents, 'events' | 'tallies'> | undefined;
   archive?: Pick<NodeArchive, 'metrics'> | undefined;
   isStopping(): boolean;
 }
 
 export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
-  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, archive, happened, isStopping } = deps;
+  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, slots, archive, happened, isStopping } =
+    deps;
   const { http, node, search } = settings;
-  const slots = new StreamSlots({
-    max: http.maxStreams,
-    perClient: http.maxStreamsPerClient,
-    hasMembers: settings.cluster.tokenFile !== '',
-  });
   const stopping = new AbortController();
   // Every follow adds a listener, and there may be as many as streams are allowed.
   setMaxListeners(0, stopping.signal);

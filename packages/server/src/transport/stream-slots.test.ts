@@ -31,6 +31,23 @@ describe('stream slots', () => {
     expect(() => slots.take(view('b'))).toThrow('the limit set by http.max-streams');
   });
 
+  it('say when no response is open that ends by itself, and not to wait longer than is asked', async () => {
+    const slots = new StreamSlots({ max: 10 });
+    slots.take(follow('a'));
+    await slots.untilFree(1e6);
+    const [release, other] = [slots.take(view('a')), slots.take(view('b'))];
+    let isFree = false;
+    const waiting = slots.untilFree(1e6).then(() => {
+      isFree = true;
+    });
+    release();
+    await slots.untilFree(20);
+    expect(isFree).toBe(false);
+    other();
+    await waiting;
+    expect(isFree).toBe(true);
+  });
+
   it('are a quarter for each client, and the error names the setting', () => {
     const slots = new StreamSlots({ max: 128 });
     expect(takeAll(slots, follow('a'))).toBe(32);

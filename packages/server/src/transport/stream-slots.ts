@@ -34,6 +34,7 @@ export class StreamSlots {
   #taken = 0;
   #endless = 0;
   #members = 0;
+  readonly #waiting = new Set<() => void>();
 
   constructor({ max, perClient = 0, hasMembers = false }: StreamSlotsOptions) {
     this.max = max;
@@ -44,6 +45,20 @@ export class StreamSlots {
 
   get taken(): number {
     return this.#taken;
+  }
+
+  /** Resolves as soon as no response is open that ends by itself, and after this time in any case. */
+  async untilFree(mostMs: number): Promise<void> {
+    if (this.#taken === this.#endless) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(go);
+        resolve();
+      };
+      const timer = setTimeout(go, mostMs).unref();
+      this.#waiting.add(go);
+    });
   }
 
   /** Returns a function that releases the slot; calling it twice is harmless. */
@@ -81,5 +96,6 @@ export class StreamSlots {
     const ofClient = (this.#byClient.get(client) ?? 0) + by;
     if (ofClient === 0) this.#byClient.delete(client);
     else this.#byClient.set(client, ofClient);
+    if (this.#taken === this.#endless) for (const go of this.#waiting) go();
   }
 }

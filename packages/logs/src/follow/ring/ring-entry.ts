@@ -28,6 +28,8 @@ export interface EntrySource {
 
 export interface SourceRef {
   readonly name: string;
+  /** Whether so much of the file is known that no other one begins like it. */
+  readonly isIdentified: boolean;
   readonly cursors: CursorMaker;
 }
 
@@ -81,6 +83,14 @@ export class RecordEntry {
     return this.#format;
   }
 
+  get file(): string {
+    return this.#ref.name;
+  }
+
+  get isIdentified(): boolean {
+    return this.#ref.isIdentified;
+  }
+
   get cursor(): string {
     return this.found({ raw: false }).cursor;
   }
@@ -89,6 +99,19 @@ export class RecordEntry {
   get before(): string {
     const { offset, bytes } = this.piece;
     return resumeCursor({ cursor: this.#ref.cursors.at(offset, bytes), offset, bytes: 0, timeMs: this.resumeMs });
+  }
+
+  /** Cursor that continues after it, and with the rest of it if it grows. */
+  get after(): string {
+    const { offset, bytes } = this.piece;
+    const cursor = this.#ref.cursors.at(offset, bytes);
+    return resumeCursor({ cursor, offset, bytes: bytes.length, timeMs: this.resumeMs });
+  }
+
+  /** Whether it comes right after another one in the same file. */
+  isAfter(other: RecordEntry): boolean {
+    const { offset, bytes } = other.piece;
+    return other.#ref === this.#ref && offset + bytes.length === this.piece.offset;
   }
 
   /**

@@ -1,15 +1,8 @@
-import {
-  decodeCursor,
-  encodeMark,
-  type FileMark,
-  fnv1a,
-  HEAD_BYTES,
-  type RecordMark,
-  resumeCursor,
-} from '../../cursor/cursor.ts';
+import { decodeCursor, encodeMark, type FileMark, fnv1a, HEAD_BYTES, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import type { CountedItem, CountedRecords, FollowItem, FoundRecord, HistogramBucket } from '../../types.ts';
+import { entriesText } from '../followed-text.ts';
 import type { EntrySource, RecordEntry, RingEntry } from '../ring/ring-entry.ts';
 import type { SharedFilter } from '../shared-filter.ts';
 import type { LogTail } from './log-tail.ts';
@@ -128,15 +121,18 @@ export class TailReader {
 
   /** The cursor of the last record or byte before the position; `null`: the start of the log. */
   get after(): string | null {
-    return this.#last ? cursorAfter(this.#last) : this.#lastCursor;
+    return this.#last?.after ?? this.#lastCursor;
   }
 
   get hasMore(): boolean {
     return this.#seq < this.tail.ring.nextSeq;
   }
 
-  /** The matching items among the next entries. An empty result does not mean that there are no more entries. */
-  async take(): Promise<CountedItem[]> {
+  /**
+   * The matching items among the next entries. An empty result does not mean that there are no more entries. `texts`: the text
+   * of records, but for lines that are not finished and those of short files.
+   */
+  async take({ texts = false } = {}): Promise<CountedItem[]> {
     const { ring, failure } = this.tail;
     if (failure && !this.hasMore) throw failure.error;
     const items: CountedItem[] = [];
@@ -156,10 +152,22 @@ export class TailReader {
     );
     const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
     if (this.#counts && fresh.length > 0) items.unshift(countOthers(this.tail.family, fresh, wanted));
+    let run: RecordEntry[] = [];
+    const endRun = () => {
+      const [first, ...rest] = run;
+      if (first) items.push(entriesText([first, ...rest]));
+      run = [];
+    };
     for (const entry of fresh) {
-      if (entry.kind === 'event') items.push(entry.event);
-      else if (wanted.has(entry)) items.push(entry.found(this.#shown));
+      if (entry.kind === 'record' && !wanted.has(entry)) continue;
+      const isJoined = texts && entry.kind === 'record' && entry.isIdentified && !entry.piece.unfinished;
+      const joined = isJoined ? entry : undefined;
+      const last = run.at(-1);
+      if (last && !joined?.isAfter(last)) endRun();
+      if (joined) run.push(joined);
+      else items.push(entry.kind === 'event' ? entry.event : entry.found(this.#shown));
     }
+    endRun();
     return items;
   }
 
@@ -203,11 +211,6 @@ function countOthers(family: string, entries: readonly RingEntry[], wanted: Read
     byMinute.set(startMs, minute);
   }
   return { type: 'counted', family, minutes: [...byMinute.values()] };
-}
-
-/** With a time: if its file was deleted, the rest is found by that. */
-function cursorAfter(entry: RecordEntry): string {
-  return resumeCursor({ ...entry.found({ raw: false }), timeMs: entry.resumeMs });
 }
 
 type Mark = ReturnType<typeof decodeCursor>[number];

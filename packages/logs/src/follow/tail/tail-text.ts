@@ -68,7 +68,8 @@ export class TailText implements EntrySource {
   }
 
   get ref(): SourceRef {
-    this.#ref ??= { name: this.#name, cursors: new CursorMaker(this.mark, this.#name) };
+    const isIdentified = this.#head.length >= HEAD_BYTES;
+    this.#ref ??= { name: this.#name, isIdentified, cursors: new CursorMaker(this.mark, this.#name) };
     return this.#ref;
   }
 

@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
-  BATCH_HEADER,
   type ClusterFollowItem,
   exactJson,
   HEARTBEAT_HEADER,
@@ -9,8 +7,7 @@ import {
   POSITION_COMMENT,
   type Query,
 } from '@porthole/contract';
-import { type FollowItem, pause, resumeCursor } from '@porthole/logs';
-import { awaitedLater } from '@porthole/logs/shared';
+import { type FollowItem, resumeCursor } from '@porthole/logs';
 import type { StreamBody } from './route-response.ts';
 
 interface FollowEvent {
@@ -198,52 +195,6 @@ const MIN_HEARTBEAT_MS = 1000;
 export function agreedHeartbeat(headers: IncomingHttpHeaders, heartbeatMs: number): number | undefined {
   const wantedMs = Number(headers[HEARTBEAT_HEADER]);
   return wantedMs > 0 ? Math.min(heartbeatMs, Math.max(MIN_HEARTBEAT_MS, wantedMs)) : undefined;
-}
-
-/** More would be lost with a node that is killed than a second. */
-const MAX_BATCH_MS = 1000;
-
-/** A batch is not made larger than this many items by what else is there. */
-const MAX_BATCH_ITEMS = 1000;
-
-/** The items as often as a client wants them at most; `undefined`: as they come. */
-export function agreedBatch(headers: IncomingHttpHeaders): number | undefined {
-  const wantedMs = Number(headers[BATCH_HEADER]);
-  return wantedMs > 0 ? Math.min(MAX_BATCH_MS, wantedMs) : undefined;
-}
-
-/**
- * What comes within a time together: each batch costs a packet, and wakes up both nodes. What was written before the follow
- * is sent as it is read.
- */
-export async function* inBatches<T extends FollowEvent>(
-  lists: AsyncIterable<T[]>,
-  everyMs: number,
-  signal: AbortSignal,
-): AsyncGenerator<T[]> {
-  const iterator = lists[Symbol.asyncIterator]();
-  let coming: Promise<IteratorResult<T[]>> | undefined;
-  let isLive = false;
-  try {
-    for (;;) {
-      const next = await (coming ?? iterator.next());
-      coming = undefined;
-      if (next.done) return;
-      const batch = next.value;
-      while (isLive && batch.length < MAX_BATCH_ITEMS) {
-        coming = awaitedLater(iterator.next());
-        const ready = await Promise.race([coming, nextTurn()]);
-        if (!ready || ready.done) break;
-        coming = undefined;
-        for (const item of ready.value) batch.push(item);
-      }
-      isLive ||= batch.some(({ type }) => type === 'position');
-      yield batch;
-      if (isLive && batch.length < MAX_BATCH_ITEMS) await pause(everyMs, signal);
-    }
-  } finally {
-    await iterator.return?.();
-  }
 }
 
 /** The id of the last event a reconnecting client has seen; an id that is too long for a header is sent as a parameter. */

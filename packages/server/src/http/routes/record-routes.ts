@@ -7,22 +7,24 @@ import {
   type NodeCounts,
   type NodeState,
   ONLY_RAW,
+  ONLY_TEXTS,
   parseBudget,
   parseCount,
   parseFollowRequest,
   parseSearchRequest,
   RECORDS_HEADER,
   type RequestClock,
+  YIELD_MS,
+  YIELD_PAST_MS,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
 import { toLines } from '@porthole/records';
+import type { StreamSlots } from '../../transport/stream-slots.ts';
 import {
-  agreedBatch,
   agreedHeartbeat,
   cursorId,
   EVENT_STREAM_HEADERS,
   EventEncoder,
-  inBatches,
   lastEventId,
   openFollowStream,
 } from '../response/follow-stream.ts';
@@ -40,10 +42,12 @@ export interface RecordRouteOptions {
   heartbeatMs: number;
   /** Fires when the node stops. */
   stopping: AbortSignal;
+  /** Who is served before members that record this node. */
+  slots: Pick<StreamSlots, 'untilFree'>;
 }
 
 export function createRecordRoutes(node: NodeState, options: RecordRouteOptions): Record<RecordRouteId, RouteHandler> {
-  const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping, slots } = options;
   const encoder = new EventEncoder(cursorId);
   const counts: NodeCounts = node;
   const countRoute =
@@ -68,10 +72,11 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
       const follow = (leaving: AbortSignal) => {
-        const how = { ...callOptions(routed), signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true };
+        const texts = headers[RECORDS_HEADER] === ONLY_TEXTS;
+        const asked = { signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true, texts };
+        const how = { ...callOptions(routed), ...asked };
         const items = lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
-        const everyMs = agreedBatch(headers);
-        return everyMs === undefined ? items : inBatches(items, everyMs, leaving);
+        return texts ? inBackground(items, slots) : items;
       };
       const beat = agreedHeartbeat(headers, heartbeatMs);
       const stream = await openFollowStream(follow, { encoder, heartbeatMs: beat ?? heartbeatMs, signal, stopping });
@@ -83,6 +88,16 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
     logFields: countRoute('logFields'),
     logTop: countRoute('logTop'),
   };
+}
+
+/** While clients wait for their responses, nothing is read for whoever records this node, but for a moment only. */
+async function* inBackground(items: AsyncIterable<FollowItem[]>, slots: Pick<StreamSlots, 'untilFree'>) {
+  let isLive = false;
+  for await (const batch of items) {
+    yield batch;
+    isLive ||= batch.some(({ type }) => type === 'position');
+    await slots.untilFree(isLive ? YIELD_MS : YIELD_PAST_MS);
+  }
 }
 
 /**

@@ -65,6 +65,7 @@ export async function serveRoutes(
     countBudgetMs: HOUR_MS,
     heartbeatMs,
     stopping: stopping.signal,
+    slots,
   });
   const onRequest = createRequestHandler({
     gate: {
