@@ -87,6 +87,20 @@ describe('a follow', () => {
     );
   });
 
+  it('of events ends when its token is revoked', async () => {
+    const { port, ann, bob, tokenFile, running } = await start();
+    const headers = { authorization: `Bearer ${ann.token}` };
+    const response = await openRequest(port, '/api/v1/events?follow=true', { headers });
+    onTestFinished(() => void response.destroy());
+    let isCut = false;
+    response.resume().once('error', () => {
+      isCut = true;
+    });
+    writeFileSync(tokenFile, bob.line);
+    await running.reload();
+    await eventually(() => expect(isCut).toBe(true));
+  });
+
   it('ends when its token has lost the role', async () => {
     const { port, grpcPort, ann, tokenFile, running } = await start();
     const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];

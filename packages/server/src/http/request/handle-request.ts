@@ -75,6 +75,9 @@ const LAST_RESPONSE = { connection: 'close' } as const;
 /** Routes whose responses end only when the client disconnects or its credentials end. */
 const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
 
+/** Routes that are such a follow if they are asked to. */
+const MAY_FOLLOW: ReadonlySet<RouteId> = new Set(['events', 'clusterEvents']);
+
 /** `source` is the request as the program that embeds the node has it. */
 export type RequestHandler = (request: HttpRequest, response: HttpResponse, source?: unknown) => void;
 
@@ -238,7 +241,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
     const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
     const run = () => {
-      if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
+      if (this.#isFollow(target.route)) this.#watchSession(target.route);
       const times = { receivedMs: this.#outcome.startedMs, begunMs: performance.now() };
       const complete = (routeResponse: RouteResponse) => {
         this.#routeResponse = routeResponse;
@@ -307,8 +310,12 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     return {
       client: this.client,
       isMember: this.identity?.isMember ?? false,
-      isEndless: FOLLOWS.has(route),
+      isEndless: this.#isFollow(route),
     };
+  }
+
+  #isFollow(route: RouteId): boolean {
+    return FOLLOWS.has(route) || (MAY_FOLLOW.has(route) && (this.query.get('follow') ?? 'false') !== 'false');
   }
 
   #watchSession(route: RouteId): void {
