@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensurePrograms } from '../scripts/programs.mjs';
 import type { BenchContext } from './context.ts';
-import { startProgram } from './program.ts';
+import { freePort, startProgram } from './program.ts';
 
 const START_MS = 60_000;
 
@@ -37,15 +36,4 @@ export async function startArchiveServer(context: BenchContext): Promise<{ url: 
     if (response?.ok) return { url, tcpPort: tcp };
   }
   throw new Error(`clickhouse-server does not start: ${program.output}`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

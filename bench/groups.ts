@@ -1,7 +1,7 @@
 import type { Group } from './group.ts';
 import { archiveGroup } from './groups/archive.ts';
 import { besideGroup } from './groups/beside.ts';
-import { clusterGroup, scaleGroup } from './groups/cluster.ts';
+import { clusterGroup, recorderGroup, scaleGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
 import { countGroup } from './groups/count.ts';
 import { fieldQueryGroup } from './groups/field-query.ts';
@@ -42,6 +42,7 @@ export const GROUPS: readonly Group[] = [
   transportsGroup,
   clusterGroup,
   scaleGroup,
+  recorderGroup,
   archiveGroup,
   consoleGroup,
   trustGroup,

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
-import { type Program, startProgram } from './program.ts';
+import { freePort, type Program, startProgram } from './program.ts';
 
 /** Another program may take the port between our look and nginx's bind. */
 const PORT_TRIES = 3;
@@ -61,17 +60,6 @@ ${temp.map((name) => `  ${name}_temp_path ${prefix}/${name};`).join('\n')}
   }
 }
 `;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** Whether it gives its first answer; false when the program ends or takes too long. */

@@ -1,7 +1,6 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.ts';
-import { startProgram } from './program.ts';
+import { freePort, startProgram } from './program.ts';
 import type { FakeMembers } from './query-node.ts';
 
 const HOST = '127.0.0.1';
@@ -73,12 +72,4 @@ async function untilReady(url: string): Promise<void> {
     if (performance.now() - startedMs > READY_MS) throw new Error(`etcd was not ready within ${READY_MS} ms`);
     await sleep(50);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

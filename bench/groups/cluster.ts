@@ -5,6 +5,7 @@ import { sizeRows } from '../cluster-size-rows.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { atLeast, type Row } from '../group.ts';
+import { recorderRows } from '../recorder-rows.ts';
 import { median, showNumber } from '../rounds.ts';
 
 const LANES = [3, 100, 1000];
@@ -24,6 +25,9 @@ export const clusterGroup: Group = {
 
 /** The same for many members, which are only as much of a node as others see of it. */
 export const scaleGroup: Group = { name: 'scale', needs: ['etcd'], run: sizeRows };
+
+/** What it costs that members record each other. */
+export const recorderGroup: Group = { name: 'recorder', needs: [], run: recorderRows };
 
 /** The built code in this thread, over lanes that never let it wait. */
 async function mergeRows({ effort, log }: BenchContext): Promise<Row[]> {
