@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Condition } from '../condition.ts';
 import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
@@ -24,8 +23,9 @@ const ACCEPT_MS = 250;
 /** Logs that are counted: each is kept open, and clients need the rest of `follow.max-logs`. */
 const MAX_COUNTED = 200;
 
-/** How long records are gathered for whoever can wait. While all can, logs are read at intervals: then until all of it is read. */
+/** How long records are gathered for whoever can wait. While all can, logs are read at intervals: then none for who counts. */
 const GATHER_MS = 250;
+/** The last record of each read is held for a moment: lines may be appended to it. */
 const SETTLE_MS = 50;
 
 /** Polls of the logs, at which whoever counts their records reads them; whoever wants their text does at each of them. */
@@ -100,6 +100,7 @@ export class FollowSession {
   readonly #stop = new AbortController();
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
+  #endGathering: () => void = () => {};
 
   constructor(query: FollowQuery, deps: SessionDeps, { positions = false, counts = false, texts = false } = {}) {
     this.counts = counts;
@@ -119,6 +120,7 @@ export class FollowSession {
   end(reason: 'cancelled' | 'stopping'): void {
     this.#endReason ??= reason;
     this.#stop.abort();
+    this.#endGathering();
     for (const { tail } of this.#readers.values()) this.#leave(tail);
     this.#readers.clear();
     this.changed.notify();
@@ -202,6 +204,7 @@ export class FollowSession {
       notify: () => {
         this.#ready.add(reader);
         this.changed.notify();
+        if (this.polls > 0 && reader.isPressed) this.#endGathering();
       },
     };
     this.#listeners.set(tail, listener);
@@ -244,9 +247,21 @@ export class FollowSession {
       if (texts.length > 0) yield texts;
       if (this.#ready.size > 0 || this.#endReason !== undefined) continue;
       await this.changed.wait();
-      const gatherMs = this.#deps.isUnhurried() ? SETTLE_MS : GATHER_MS;
-      if (this.polls > 0) await wait(gatherMs, undefined, { ref: false, signal: this.#stop.signal });
+      const isUnhurried = this.#deps.isUnhurried();
+      if (this.#texts || (this.counts && !isUnhurried)) await this.#gather(isUnhurried ? SETTLE_MS : GATHER_MS);
     }
+  }
+
+  /** Until the time is over, the follow has ended, or what was gathered could be dropped. */
+  async #gather(ms: number): Promise<void> {
+    if (this.isEnded || [...this.#ready].some(({ isPressed }) => isPressed)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.#endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Reports which logs are not followed and why, whenever there are more of them. */

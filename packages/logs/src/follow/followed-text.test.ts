@@ -78,6 +78,31 @@ test('what was written before comes as text, too, and a follow resumes after any
   await second.end();
 });
 
+test('nothing is dropped while it gathers, however little is buffered', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, lines(0, 40));
+  const { hub, items, textOf, end } = followTexts(dir, {}, { bufferBytes: 20_000 });
+  await eventually(() => expect(hub.usage.readers).toBe(1));
+  // Another follow makes it read at every write.
+  const stop = new AbortController();
+  const other = hub.follow({ start: 'end' }, { signal: stop.signal });
+  await other.next();
+  const pulled = (async () => {
+    for await (const _ of other);
+  })();
+  const begun = readFileSync(path).length;
+  for (let number = 0; number < 100; number++) {
+    appendFileSync(path, lines(number * 10, number * 10 + 10));
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  await eventually(() => expect(textOf('a.log')).toBe(readFileSync(path).subarray(begun).toString()));
+  expect(items.filter(({ type }) => type === 'gap')).toEqual([]);
+  stop.abort();
+  await pulled;
+  await end();
+});
+
 test('secrets are masked in it', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');

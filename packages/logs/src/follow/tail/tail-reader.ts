@@ -128,6 +128,13 @@ export class TailReader {
     return this.#seq < this.tail.ring.nextSeq;
   }
 
+  /** Whether the ring may drop soon what was not taken yet. */
+  get isPressed(): boolean {
+    const { ring, deps } = this.tail;
+    const isHalfBehind = ring.nextSeq - this.#seq > (ring.nextSeq - ring.firstSeq) / 2;
+    return isHalfBehind && ring.costBytes > deps.limitBytes() / 2;
+  }
+
   /**
    * The matching items among the next entries. An empty result does not mean that there are no more entries. `texts`: the text
    * of records, but for lines that are not finished and those of short files.
