@@ -1,30 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestEtcd } from '@porthole/cluster/testing';
 import type { EventKind, NodeEvent } from '@porthole/contract';
 import { toEvent } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import type { FoundRecord } from '@porthole/logs/types';
-import { freePorts } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
-import { ClusterProcess } from './testing/cluster-process.ts';
-import { tempDir } from './testing/program.ts';
+import { type ClusterProcess, startCluster } from './testing/cluster-process.ts';
 
 /** Who of nodes that start together joins the other depends on which was first. */
 const KINDS: readonly EventKind[] = ['member-left', 'member-lost', 'member-back'];
-
-/** Nodes of one cluster by id, each of which can be started again where it was. */
-async function startNodes(kind: 'static' | 'etcd', ids: readonly string[]) {
-  const ports = await freePorts(ids.length);
-  const list = ids.map((id, at) => `${id}=http://127.0.0.1:${ports[at]}`).join(',');
-  const registry = kind === 'etcd' ? ['--cluster-etcd', (await startTestEtcd()).url] : ['--cluster-members', list];
-  const dirs = ids.map(() => tempDir());
-  const start = (id: string) => {
-    const at = ids.indexOf(id);
-    const flags = [...registry, '--http-port', String(ports[at])];
-    return ClusterProcess.start(id, { flags, cwd: dirs[at] ?? '' });
-  };
-  return { nodes: await Promise.all(ids.map(start)), start };
-}
 
 /** What a node has written about others. */
 async function eventsOf(node: ClusterProcess, member: string): Promise<NodeEvent[]> {
@@ -49,7 +32,7 @@ function expectLoss(event: NodeEvent | undefined, { fromMs, toMs }: { fromMs: nu
 
 describe.each(['static', 'etcd'] as const)('events about members, %s', (kind) => {
   it('a killed member is lost in an interval that contains the kill, and back when it was started again', async () => {
-    const { nodes, start } = await startNodes(kind, ['n1', 'n2', 'n3']);
+    const { nodes, start } = await startCluster(kind, ['n1', 'n2', 'n3']);
     const [n1, n2, n3] = nodes as [ClusterProcess, ClusterProcess, ClusterProcess];
     await sleep(4000);
     const fromMs = Date.now();
@@ -81,7 +64,7 @@ describe.each(['static', 'etcd'] as const)('events about members, %s', (kind) =>
   });
 
   it('a member that is stopped as it was told to has left', async () => {
-    const { nodes, start } = await startNodes(kind, ['n1', 'n2']);
+    const { nodes, start } = await startCluster(kind, ['n1', 'n2']);
     const [n1, n2] = nodes as [ClusterProcess, ClusterProcess];
     await sleep(4000);
     n2.program.kill('SIGTERM');
@@ -93,7 +76,7 @@ describe.each(['static', 'etcd'] as const)('events about members, %s', (kind) =>
   });
 
   it('a suspended member is lost and responds again; it does not take the others for lost', async () => {
-    const { nodes } = await startNodes(kind, ['n1', 'n2']);
+    const { nodes } = await startCluster(kind, ['n1', 'n2']);
     const [n1, n2] = nodes as [ClusterProcess, ClusterProcess];
     await sleep(4000);
     const fromMs = Date.now();

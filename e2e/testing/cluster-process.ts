@@ -1,8 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
+import { startTestEtcd } from '@porthole/cluster/testing';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { expect, onTestFinished } from 'vitest';
 import { Program, runCommand, tempDir } from './program.ts';
 
@@ -40,7 +42,8 @@ export class ClusterProcess {
     this.id = id;
     this.cwd = cwd;
     mkdirSync(join(cwd, 'logs'), { recursive: true });
-    writeFileSync(join(cwd, 'service.toml'), `[service]\nname = "${id}"\npassword = "secret of ${id}"\n`);
+    // An earlier run may have left another one.
+    if (!existsSync(join(cwd, 'service.toml'))) writeFileSync(join(cwd, 'service.toml'), serviceConfig(id));
     const args = [
       ['serve', '--http-port', '0', '--grpc-port', '0', '--node-time-zone', 'UTC'],
       ['--log-dir', 'logs', '--service-config', 'service.toml', '--cluster-node-id', id],
@@ -130,6 +133,38 @@ export class ClusterProcess {
     this.program.kill('SIGKILL');
     await this.program.end();
   }
+}
+
+/** How nodes of a test find each other. */
+export type Registry = 'static' | 'etcd';
+
+export interface TestCluster {
+  nodes: ClusterProcess[];
+  /** Starts a node where it was, after it has ended. */
+  start(id: string): Promise<ClusterProcess>;
+}
+
+/** Nodes of one cluster, each with an address that it keeps. `flags`: more of them, for one of the nodes. */
+export async function startCluster(
+  kind: Registry,
+  ids: readonly string[],
+  { prepare, flags }: { prepare?(id: string, cwd: string): void; flags?(id: string): readonly string[] } = {},
+): Promise<TestCluster> {
+  const ports = await freePorts(ids.length);
+  const list = ids.map((id, at) => `${id}=http://127.0.0.1:${ports[at]}`).join(',');
+  const registry = kind === 'etcd' ? ['--cluster-etcd', (await startTestEtcd()).url] : ['--cluster-members', list];
+  const dirs = new Map(ids.map((id) => [id, tempDir()]));
+  for (const [id, cwd] of dirs) prepare?.(id, cwd);
+  const start = (id: string) => {
+    const own = ['--http-port', String(ports[ids.indexOf(id)]), ...(flags?.(id) ?? [])];
+    return ClusterProcess.start(id, { flags: [...registry, ...own], cwd: dirs.get(id) ?? '' });
+  };
+  return { nodes: await Promise.all(ids.map(start)), start };
+}
+
+/** The configuration of the service that a node observes. */
+export function serviceConfig(id: string, more = ''): string {
+  return `[service]\nname = "${id}"\npassword = "secret of ${id}"\n${more}`;
 }
 
 interface KeptMember {

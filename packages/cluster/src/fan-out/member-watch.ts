@@ -65,8 +65,17 @@ export class MemberWatch {
   }
 
   #contact(id: string, { signal, timeoutMs }: CallOptions & { signal: AbortSignal; timeoutMs: number }) {
-    const ping = async (leaving: AbortSignal) => (await this.#deps.peers().get(id).ping?.({ signal: leaving })) ?? 0;
+    const ping = async (leaving: AbortSignal) => (await this.#peer(id).ping?.({ signal: leaving })) ?? 0;
     return withDeadline(ping, { timeoutMs, signal });
+  }
+
+  #peer(id: string): ReturnType<Peers['get']> {
+    try {
+      return this.#deps.peers().get(id);
+    } catch (error) {
+      if (codeOf(error) !== 'MEMBER_NOT_FOUND') throw error;
+      throw new Error('its registration has expired', { cause: error });
+    }
   }
 
   #update(): void {

@@ -12,6 +12,7 @@ import {
 } from '@porthole/contract';
 import { type ClusterEvent, type IncidentOptions, IncidentRequests, type IncidentSource } from './incident-requests.ts';
 import {
+  ENDS,
   mostObservers,
   type Occurrence,
   occurrenceText,
@@ -155,27 +156,32 @@ function derivedEvents({ all, events, grid }: Overview, members: readonly Member
     events.some(
       (event) => ENDS.has(event.kind) && subjectOf(event) === id && Math.abs(event.timeMs - timeMs) < AFTERMATH_MS,
     );
-  const derived = (kind: EventKind, node: string, timeMs: number, message: string): ClusterEvent[] =>
-    isKnown(node, timeMs) ? [] : [{ kind, node, timeMs, message, fields: {}, record: null }];
+  const derived = (
+    kind: EventKind,
+    { node, timeMs, fields = {} }: Pick<ClusterEvent, 'node' | 'timeMs'> & Partial<Pick<ClusterEvent, 'fields'>>,
+    message: string,
+  ): ClusterEvent[] => (isKnown(node, timeMs) ? [] : [{ kind, node, timeMs, message, fields, record: null }]);
   const whole = members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).map(({ id }) => id);
   return [
-    ...members.flatMap(({ id, state, sinceMs }) =>
-      (state === 'failed' || state === 'unreachable') && typeof sinceMs === 'number'
-        ? derived('member-lost', id, sinceMs, `${id} does not respond`)
-        : [],
-    ),
+    ...members.flatMap((report) => {
+      const { id: node, state } = report;
+      const lost = state === 'failed' || state === 'unreachable' ? lossOf(report) : undefined;
+      return lost ? derived('member-lost', { node, ...lost }, `${node} does not respond`) : [];
+    }),
     ...silentStretches(all, grid, whole).flatMap(({ node, fromMs, toMs }) =>
       node === null
         ? []
-        : derived('log-silent', node, fromMs, `${node} logged nothing for ${formatSpan(toMs - fromMs)}`),
+        : derived('log-silent', { node, timeMs: fromMs }, `${node} logged nothing for ${formatSpan(toMs - fromMs)}`),
     ),
   ];
 }
 
-/** After these a node is silent. */
-const ENDS: ReadonlySet<EventKind> = new Set([
-  ...(['stopped', 'killed', 'member-left', 'member-lost', 'service-stopped', 'service-killed'] as const),
-]);
+/** When a member was lost, at the end of what is certain: whoever recorded it knows best. */
+function lossOf({ asOfMs, missingMs: uncertaintyMs, sinceMs }: MemberReport) {
+  if (asOfMs !== null && uncertaintyMs !== undefined)
+    return { timeMs: asOfMs + uncertaintyMs, fields: { uncertaintyMs } };
+  return typeof sinceMs === 'number' ? { timeMs: Math.max(sinceMs, asOfMs ?? 0) } : undefined;
+}
 
 /** Warnings and errors of one kind may be many while all together are not. */
 async function unusualPatterns(

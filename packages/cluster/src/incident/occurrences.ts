@@ -66,18 +66,16 @@ const RESTARTS: ReadonlySet<EventKind> = new Set([
   ...MEMBER_KINDS,
 ]);
 
-const ENDS: ReadonlySet<EventKind> = new Set([
-  ...(['stopped', 'killed', 'member-lost', 'member-left'] as const),
-  ...(['service-stopped', 'service-killed'] as const),
+/** After these a node is silent. */
+export const ENDS: ReadonlySet<EventKind> = new Set([
+  ...(['stopped', 'killed', 'member-left', 'member-lost', 'service-stopped', 'service-killed'] as const),
 ]);
-
-/** Nodes see the same end of another one within this time. */
-const SEEN_MS = 10_000;
 
 /** A node that is restarted is back within this time. */
 const RESTART_MS = 3 * 60_000;
-/** The same on several nodes within this time is one rollout. */
+/** The same on several nodes within this time is one rollout; what kills several does so at once. */
 const ROLLOUT_MS = 20 * 60_000;
+const AT_ONCE_MS = 3000;
 
 /** A change counts fully if the first error came within this time, and half as much after each of the following. */
 const PROMPT_MS = 5 * 60_000;
@@ -116,9 +114,9 @@ export function toOccurrences(events: readonly ClusterEvent[]): Occurrence[] {
 function isSame({ events, nodes }: Occurrence, event: ClusterEvent): boolean {
   const last = events.at(-1);
   if (!last || nodes[0] !== subjectOf(event)) return false;
-  if (!isRestart(event) || !isRestart(last) || event.timeMs - last.timeMs > RESTART_MS) return false;
-  // A node that ends some time after it was started is not restarted.
-  return !ENDS.has(event.kind) || event.timeMs - last.timeMs <= SEEN_MS || events.some(({ kind }) => ENDS.has(kind));
+  // A restart begins with an end: one that comes after a start is another thing.
+  if (ENDS.has(event.kind) && !events.some(({ kind }) => ENDS.has(kind))) return false;
+  return isRestart(event) && isRestart(last) && event.timeMs - last.timeMs <= RESTART_MS;
 }
 
 function isRestart({ kind, fields }: ClusterEvent): boolean {
@@ -132,7 +130,9 @@ function join(known: Occurrence, event: ClusterEvent): void {
 }
 
 function isRollout(a: Occurrence, b: Occurrence): boolean {
-  if (a.kind !== b.kind || b.timeMs - (a.events.at(-1)?.timeMs ?? 0) > ROLLOUT_MS) return false;
+  if (a.kind !== b.kind) return false;
+  const isKill = a.kind === 'killed' || a.kind === 'service-killed';
+  if (isKill ? b.timeMs - a.timeMs > AT_ONCE_MS : b.timeMs - (a.events.at(-1)?.timeMs ?? 0) > ROLLOUT_MS) return false;
   if (b.nodes.some((node) => a.nodes.includes(node))) return false;
   const change = ({ events, kind, keys }: Occurrence) => {
     const main = events.find((event) => event.kind === kind);
@@ -173,6 +173,8 @@ export function occurrenceText({ kind, events, keys, nodes }: Occurrence, whose 
   const event = events.find((one) => one.kind === kind) ?? events[0];
   const { before, version, stepMs, usedPercent } = event?.fields ?? {};
   const who = whose === 'its' ? 'it' : nodesText(nodes);
+  const were = nodes.length > 1 && whose !== 'its' ? 'were' : 'was';
+  const times = events.filter((one) => one.kind === kind).length;
   switch (kind) {
     case 'config-changed':
       return keys.length === 0
@@ -189,7 +191,7 @@ export function occurrenceText({ kind, events, keys, nodes }: Occurrence, whose 
         ? `${whose} certificate expired`
         : `${whose} certificate was about to expire`;
     case 'killed':
-      return `${who} was killed`;
+      return `${who} ${were} killed${nodes.length === 1 && times > 1 ? ` ${times} times` : ''}`;
     case 'service-killed':
       return `${whose} service was killed`;
     case 'member-lost':

@@ -46,12 +46,12 @@ export function toSteps({ occurrences, patterns, history, window }: StepsInput):
 function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']): Undelayed {
   const { kind, events, nodes } = occurrence;
   const main = events.find((event) => event.kind === kind) ?? events[0];
-  // What several have seen says so itself.
-  const seenBy = main?.fields.seenBy ? [] : observers(events).filter((node) => !nodes.includes(node));
-  const more = events.filter((event) => event !== main && event.kind !== kind).map(({ message }) => message);
+  // An event that several have seen says so itself.
+  const isNamed = Array.isArray(main?.fields.seenBy);
+  const seenBy = isNamed ? [] : observers(events).filter((node) => !nodes.includes(node));
+  const others = events.filter((event) => event !== main && event.kind !== kind);
   const detail = [
-    ...(main ? [main.message] : []),
-    ...more,
+    ...new Set([...(main ? [main] : []), ...others].map(({ message }) => message)),
     ...(seenBy.length > 0 ? [`seen by ${seenBy.join(', ')}`] : []),
   ];
   return {

@@ -251,6 +251,7 @@ export class MemberSigns {
     const { signal } = this.#closing;
     let pauses = this.#pauses;
     let sinceMs = this.#readClock().runningMs;
+    let why = '';
     member.misses = 0;
     while (!signal.aborted) {
       const sent = this.#readClock();
@@ -269,11 +270,14 @@ export class MemberSigns {
           member.misses = 0;
           member.firstFailureMs = undefined;
         }
-        if (member.misses++ === 0) sinceMs = sent.runningMs;
+        if (member.misses++ === 0) {
+          sinceMs = sent.runningMs;
+          why = errorMessage(error);
+        }
         member.firstFailureMs ??= now.wallMs;
         const sureMs = now.runningMs - this.#resumedMs < AFTER_PAUSE_MS ? AFTER_PAUSE_MS : SURE_MS;
         if (member.misses >= MISSES && now.runningMs - sinceMs >= sureMs)
-          return this.#lose(member, member.firstFailureMs, errorMessage(error));
+          return this.#lose(member, member.firstFailureMs, why);
       }
       await new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS).unref());
     }

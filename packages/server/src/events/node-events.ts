@@ -76,9 +76,10 @@ export class NodeEvents {
     if (killed) {
       const isReboot = killed.boot !== '' && killed.boot !== (await bootId());
       const why = isReboot ? 'the machine was restarted' : 'the process was killed or crashed';
+      const aliveMs = Math.max(killed.aliveMs, log.past.at(-1)?.timeMs ?? 0);
       log.write({
         kind: 'killed',
-        timeMs: Math.min(killed.aliveMs, startedMs),
+        timeMs: Math.min(aliveMs, startedMs),
         message: `the node ended without stopping: ${why}`,
         cause: `killed ${killed.startedMs} ${killed.pid}`,
         fields: { pid: killed.pid, run: killed.startedMs, uncertaintyMs: ALIVE_EVERY_MS, isReboot },
