@@ -20,7 +20,6 @@ const HISTORY_MS = 10 * 60_000;
 const HISTORY_RECORDS = 1000;
 const HISTORY_BUDGET_MS = 2000;
 
-
 /** How often it is looked who records whom; a change of the members is noticed at once. */
 const UPDATE_MS = 5000;
 

@@ -284,7 +284,9 @@ export class Recordings {
       departed,
       clock,
       asOfMs,
-      missingMs: found?.sinceMs == null ? null : Math.max(0, (lostMs ?? asOfMs) - asOfMs),
+      // Who is looked for does not respond, whether its recorder has noticed or not.
+      missingMs:
+        found?.sinceMs == null ? null : Math.max(0, (lostMs ?? departed?.sinceMs ?? this.#deps.nowMs()) - asOfMs),
       recordedBy: by,
       label: recordedText(by, found ?? null),
       lastRecordMs: lastRecordMs === null ? null : lastRecordMs - Math.round(clock?.offsetMs ?? 0),
