@@ -139,7 +139,7 @@ it('what this node records itself is not kept twice, and replaces what has passe
   node.append('app.log', logLines('b', recent(100, 1)));
   await eventually(async () => expect(messages(await kept())).toEqual([...all, 'b-0']));
   expect(recordings.known('m')).toMatchObject({
-    missingMs: 0,
+    missingMs: expect.any(Number),
     label: expect.stringMatching(/^recorded by self, until/),
   });
 });
