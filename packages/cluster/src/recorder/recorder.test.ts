@@ -49,6 +49,7 @@ class World {
   readonly events: string[] = [];
   readonly reported: string[] = [];
   freeBytes = 1024 ** 3;
+  untilFree = () => Promise.resolve();
   recordings: Recordings;
   recorder: Recorder;
 
@@ -89,6 +90,7 @@ class World {
       report: (problem) => void this.reported.push(problem),
       nowMs: () => Date.now(),
       freeBytes: async () => this.freeBytes,
+      untilFree: () => this.untilFree(),
     });
     return { recordings, recorder };
   }
@@ -147,7 +149,10 @@ describe('a recorder', () => {
     const other = new World();
     other.node.write('app.log', logLines('a', at(0, 1)));
     other.recorder.start();
-    await eventually(async () => expect((await other.recordings.find('m'))?.missingMs).toEqual(expect.any(Number)));
+    // All of it was sent: what comes now is new.
+    await eventually(() => expect(other.text()).toContain('a-0'));
+    other.node.append('app.log', logLines('b', at(0, 1)));
+    await eventually(() => expect(other.text()).toContain('b-0'));
     Object.assign(other.node, {
       describe: () => Promise.reject(Object.assign(new Error('gone'), { code: 'UNREACHABLE' })),
     });
@@ -171,6 +176,19 @@ describe('a recorder', () => {
       expect(found).toHaveLength(42);
       expect(found.slice(-3)).toEqual(['a-39', 'new-0', 'new-1']);
     });
+  });
+
+  it('reads no more while clients wait for the node', async () => {
+    const world = new World();
+    const waiting: (() => void)[] = [];
+    world.untilFree = () => new Promise((resolve) => waiting.push(resolve));
+    world.node.write('app.log', logLines('a', at(0, 40)));
+    world.recorder.start();
+    await eventually(() => expect(waiting).toHaveLength(1));
+    expect(() => world.text()).toThrow('ENOENT');
+    world.untilFree = () => Promise.resolve();
+    waiting[0]?.();
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(41));
   });
 
   it('stops with an event when the disk is full, and leaves the rest of it to the node', async () => {

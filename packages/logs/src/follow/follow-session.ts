@@ -315,6 +315,7 @@ export class FollowSession {
       filter: pickFilter(this.#query),
       raw: this.#query.raw ?? false,
       fields: this.#query.fields,
+      onlyRaw: this.#texts,
       signal: this.#stop.signal,
     };
   }

@@ -25,13 +25,18 @@ const LONGEST_WAIT_MS = 1000;
 
 const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
-export type Search = (query: SearchQuery, options: ReadOptions) => AsyncGenerator<SearchItem[]>;
+export type Search = (
+  query: SearchQuery,
+  options: ReadOptions & { onlyRaw?: boolean | undefined },
+) => AsyncGenerator<SearchItem[]>;
 
 export interface HistoryDeps {
   search: Search;
   filter: RecordFilter;
   raw: boolean;
   fields?: readonly string[] | undefined;
+  /** Whether nothing but position, time and text of the records is used. */
+  onlyRaw?: boolean | undefined;
   signal: AbortSignal;
   /** For reading the histories of several logs in parallel. */
   permits: Permits;
@@ -109,11 +114,11 @@ function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
  * during which a file was truncated before its start was found.
  */
 export async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGenerator<SearchItem[]> {
-  const { search, signal } = deps;
+  const { search, signal, onlyRaw } = deps;
   let truncations = 0;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
-      return yield* search(query, { signal });
+      return yield* search(query, { signal, onlyRaw });
     } catch (error) {
       const mayRetry = isBusy(error) || (isTruncated(error) && ++truncations <= MAX_TRUNCATIONS);
       if (!mayRetry || signal.aborted) {

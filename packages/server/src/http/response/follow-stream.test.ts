@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type CallOptions, PortholeError } from '@porthole/contract';
+import { type CallOptions, PortholeError, YIELD_MS } from '@porthole/contract';
 import { type FollowItem, type FollowQuery, resumeCursor } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
@@ -56,6 +56,20 @@ describe('a follow', () => {
     source.push([{ type: 'missing', family: 'a.log' }]);
     await eventually(() => expect(read.text).toBe(`${start}${toFrame({ type: 'missing', family: 'a.log' })}`));
     response.destroy();
+  });
+
+  it('by whoever records the node waits while clients wait for responses, but not for long', async () => {
+    const { port, source, slots } = await serve();
+    const release = slots.take({ client: 'a', isMember: false, isEndless: false });
+    source.push([], [{ type: 'position', cursor: 'c' }], [record(1)], [record(2)]);
+    const startedMs = performance.now();
+    const read = readText(await openRequest(port, FOLLOW, { headers: { 'porthole-records': 'texts' } }));
+    await eventually(() => expect(read.text).toContain('id: c1.'));
+    expect(performance.now() - startedMs).toBeGreaterThan(YIELD_MS);
+    expect(read.text).not.toContain('id: c2.');
+    release();
+    await eventually(() => expect(read.text).toContain('id: c2.'));
+    expect(performance.now() - startedMs).toBeLessThan(2 * YIELD_MS);
   });
 
   it('sends a heartbeat after each silence, and loses nothing by it', async () => {
