@@ -6,7 +6,7 @@ import type { RecordEntry } from './ring/ring-entry.ts';
 /** Text of one item at most: more than a batch, and than one record, ever has. */
 const MAX_BYTES = 1024 ** 2;
 
-/** By measurement on 250 lines of a log: a tenth of the bytes or less for 0.3 ms, and 0.2 ms to read them. More only costs. */
+/** For 250 lines of a log, 0.3 ms, and 0.2 ms to read them. Level 3 takes 0.5 ms and saves nothing. */
 const LEVEL = 1;
 
 /** What the cursors of a file begin with if no other file begins like it. */
