@@ -86,7 +86,6 @@ const KEPT: Readonly<Record<string, string>> = {
   'cluster/src/settings/secrets.ts Masked': 'a result, kept by SharedByKey',
   'server/src/http/response/http-exchange.ts response': 'the result of one request, which its caller gets',
   'server/src/http/response/follow-stream.ts #batch': 'belongs to one response; it has a handler from birth',
-  'server/src/http/response/follow-stream.ts coming': 'belongs to one response; it has a handler from birth',
 };
 
 /** What a source takes from these modules, except types. */
