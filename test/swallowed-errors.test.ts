@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 
 const PACKAGES = join(import.meta.dirname, '..', 'packages');
 
-/** Handlers of failures that take no error: `catch {`, `.catch(() => ...)`, `.on('error', () => {})`. */
-const SILENT = /\bcatch \{|\.catch\(\(\) =>|\.on\('error', \(\) => \{\}\)/;
+/** Handlers of failures that take no error: `catch {`, `.catch(() => ...)`, `.on('error', () => {})`, `unneeded(...)`. */
+const SILENT = /\bcatch \{|\.catch\(\(\) =>|\.on\('error', \(\) => \{\}\)|\bunneeded\(/;
 
 const COMMENT = /\/\/|\/\*\*|^\s*\*/;
 

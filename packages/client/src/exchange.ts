@@ -1,4 +1,5 @@
 import { encodeBodyParameters, type FetchResponse, PATHS, type ResponseBudget } from '@porthole/contract';
+import { unneeded } from '@porthole/logs/shared';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import {
   ClientError,
@@ -172,7 +173,7 @@ export class Exchange {
     if (this.#isWhole) return;
     this.#abortController.abort();
     // Rejects with the error that ended the stream: the abort, or a failure that a read has already thrown.
-    this.#reader?.cancel().catch(() => {});
+    void unneeded(this.#reader?.cancel());
   }
 
   /**

@@ -213,7 +213,7 @@ function readReport(record: ClusterRecord): Report | undefined {
   return { record, event, key: `${part} ${member} ${run}`, run, fromMs: seenMs ?? atMs, toMs, signMs };
 }
 
-/** Reports of the same part of the same run whose intervals overlap, as far as clocks tell. */
+/** Reports of the same part of the same run whose intervals overlap, as far as clocks show. */
 function groupReports(reports: readonly Report[]): Report[][] {
   const sorted = reports.toSorted((a, b) => a.toMs - b.toMs || (a.record.node < b.record.node ? -1 : 1));
   const groups: Report[][] = [];

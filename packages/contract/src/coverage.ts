@@ -131,7 +131,7 @@ export function isRest({ node, reason }: Missing): boolean {
   return node === null && (reason === 'limit' || reason === 'time budget' || reason === 'cancelled');
 }
 
-/** What is missing for a reason that somebody should look at: not the next page, not a member that left in order. */
+/** What is missing for a reason that somebody should know: not the next page, not a member that left in order. */
 export function failures({ missing }: Coverage): Missing[] {
   return missing.filter((part) => !part.isExpected && !isRest(part));
 }

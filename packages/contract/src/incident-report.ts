@@ -1,6 +1,6 @@
 import { gapsText, respondedText } from './coverage.ts';
 import type { Incident, IncidentPhase, IncidentStep, SharedValue, Standout, StepChange } from './incident.ts';
-import { showHidden, unicodeEscape } from './records/hidden-characters.ts';
+import { showHidden, unicodeEscape } from './quote.ts';
 import { formatSpan } from './time/time-text.ts';
 
 /** How times are shown. */

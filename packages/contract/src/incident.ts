@@ -20,7 +20,7 @@ export interface Incident {
   headline: string;
   /** Whether there is an incident. If not, "nothing unusual" is said only as far as the coverage allows. */
   isUnusual: boolean;
-  /** The time range that was looked at. */
+  /** The time range that was searched. */
   lookedFromMs: number;
   lookedToMs: number;
   /** The incident; `null` if there is none. */

@@ -183,8 +183,7 @@ export { formatQuery } from './query/format-query.ts';
 export { addTerm, parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/scan-query.ts';
-export { quoteInput, quoteShell } from './quote.ts';
-export { showHidden, unicodeEscape } from './records/hidden-characters.ts';
+export { quoteInput, quoteShell, showHidden, unicodeEscape } from './quote.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export {
   addBuckets,

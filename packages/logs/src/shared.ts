@@ -174,9 +174,17 @@ export function owned(work: Promise<unknown>, onError: (error: unknown) => void)
   return work.then(() => {}, onError) as Owned;
 }
 
+/**
+ * Work whose failure matters to nobody here: its result is no longer needed, or its failure is reported elsewhere. Whoever
+ * calls it says why.
+ */
+export function unneeded(work: Promise<unknown> | undefined): Owned {
+  return owned(work ?? NO_WORK, () => {});
+}
+
 /** For work that is awaited later, or by nobody if its caller leaves first: a failure goes to whoever awaits it. */
 export function awaitedLater<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {}); // only no unhandled rejection until then
+  void unneeded(work); // only no unhandled rejection until then
   return work;
 }
 

@@ -24,7 +24,7 @@ import {
   withSearchCoverage,
 } from '@porthole/contract';
 import { isCursorOf, mergeGroups } from '@porthole/logs';
-import { owned } from '@porthole/logs/shared';
+import { unneeded } from '@porthole/logs/shared';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -102,7 +102,7 @@ export class CombinedCluster implements ClusterState {
 
   /** Why the archive could not be read when it was last queried, and since when. Queries it again in the background, every few seconds. */
   checkArchive(): string | undefined {
-    void owned(this.#archived.get(), () => {}); // a failure is what the next check returns
+    void unneeded(this.#archived.get()); // a failure is what the next check returns
     const { failure } = this.#archived;
     return failure && `${errorMessage(failure.error)} (since ${new Date(failure.sinceMs).toISOString()})`;
   }

@@ -51,7 +51,7 @@ import { findValues, tellingValues } from './values.ts';
 const BEFORE_MS = 75 * 60_000;
 const DAY_MS = 86_400_000;
 
-/** Enough buckets to see when it began; what is shorter is not told apart. */
+/** Enough buckets to see when it began; what is shorter is not distinguished. */
 const BUCKETS = 120;
 const MIN_BUCKET_MS = 5000;
 
@@ -67,10 +67,10 @@ const EVENT_WEIGHT = 60;
 /** What happened so long after the end is shown: a restart that cured it, a member that is back. */
 const AFTERMATH_MS = 5 * 60_000;
 
-/** Patterns whose first records are looked at, in the order of their scores. */
+/** Patterns whose first records are read, in the order of their scores. */
 const MAX_PATTERNS = 8;
 
-/** Rising patterns that are looked at over time if no rate of all records is unusual, and from which G² on. */
+/** Rising patterns that are counted over time if no rate of all records is unusual, and from which G² on. */
 const MAX_LOCATED = 6;
 const RISING_RATIO = 6;
 
@@ -135,7 +135,7 @@ async function lookOver(requests: IncidentRequests, { fromMs, toMs }: IncidentRe
 
 /** Unusual rates, and events that are never usual. */
 function findUnusual({ all, warnings, errors, events, grid }: Overview, { fromMs, toMs }: IncidentRequest): Unusual[] {
-  // What a burst is, the counts tell; and which of the logs that fell silent always had something to say.
+  // What a burst is, the counts show; and which of the logs that fell silent always had something to say.
   const severe = events.filter(
     ({ kind, timeMs, record }) =>
       (EVENT_LEVELS[kind] === 'ERROR' || (kind === 'log-silent' && record === null)) &&
@@ -220,8 +220,8 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
   const errors = mostSevere(patterns);
   // Where a pattern is not new, its first record is a usual one.
   const fresh = errors.filter(({ counts }) => counts.before === 0);
-  const telling = fresh.some((pattern) => patternScore(pattern, null) > TELLING_PATTERN) ? fresh : errors;
-  const first = telling.reduce<Pattern | undefined>(
+  const decisive = fresh.some((pattern) => patternScore(pattern, null) > DECISIVE_SCORE) ? fresh : errors;
+  const first = decisive.reduce<Pattern | undefined>(
     (one, other) => ((other.firstMs ?? Infinity) < (one?.firstMs ?? Infinity) ? other : one),
     undefined,
   );
@@ -324,7 +324,7 @@ interface HeadlineFacts {
 }
 
 /** New patterns that stand out less do not say when it began. */
-const TELLING_PATTERN = 30;
+const DECISIVE_SCORE = 30;
 
 /** A change that stands out less is not named in the headline. */
 const NAMED_SCORE = 40;

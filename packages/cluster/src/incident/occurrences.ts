@@ -4,7 +4,7 @@ import { nodesText, shortRecord } from './patterns.ts';
 
 /** Something that happened: one event, or several of one cause. */
 export interface Occurrence {
-  /** The most telling kind of its events. */
+  /** The kind of its events that weighs most. */
   kind: EventKind;
   /** Oldest first. */
   events: ClusterEvent[];

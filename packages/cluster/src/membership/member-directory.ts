@@ -120,7 +120,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#lapsed.has(id);
   }
 
-  /** How to know when a member was last heard of, of which nothing is kept here. */
+  /** How to know when a member was last seen of which nothing is kept here. */
   use(lastSeenMs: (id: string) => number | undefined): void {
     this.#lastSeenMs = lastSeenMs;
   }

@@ -1,7 +1,7 @@
 import { errorMessage } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
 
-/** How often the members are looked at, and this process itself. */
+/** How often the members are checked, and this process itself. */
 const TICK_MS = 500;
 
 /** A member without a sign of life for so long is asked, and so is one that is lost. Others log each request: less often. */

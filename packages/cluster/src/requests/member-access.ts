@@ -6,6 +6,7 @@ import {
   PATHS,
   PortholeError,
 } from '@porthole/contract';
+import { unneeded } from '@porthole/logs/shared';
 import { readMemberAddress } from '../membership/member-address.ts';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
 
@@ -112,7 +113,7 @@ async function looksLikePorthole(send: FetchFunction, url: string, signal: Abort
   try {
     return response.status === 200 && /^\{"status":"\w+"\}$/.test(await firstBytes(reader));
   } finally {
-    await reader?.cancel().catch(() => {}); // the connection may be gone already; nothing more is read
+    await unneeded(reader?.cancel()); // the connection may be gone already; nothing more is read
   }
 }
 

@@ -10,7 +10,7 @@ import { fakeNode, file, NODE } from './testing/fake-node.ts';
 const REFRESH_MS = 30_000;
 const noClocks: GaugeDeps['clocks'] = { of: () => undefined, measuredMs: () => undefined };
 
-const nothingSent: GaugeDeps['collector'] = { heardOf: () => undefined };
+const nothingSent: GaugeDeps['collector'] = { lastSeen: () => undefined };
 
 function gaugeDeps(given: Partial<GaugeDeps> = {}): GaugeDeps {
   return {
@@ -40,7 +40,7 @@ it('a member is up while it sends something; one that never did, or has failed, 
         of: (id) => (id === 'a' ? { offsetMs: 70, uncertaintyMs: 1 } : undefined),
         measuredMs: (id) => measured[id],
       },
-      collector: { heardOf: (id) => (id === 'contract-only' ? { atMs: 80_000, lastRecordMs: 60_000 } : undefined) },
+      collector: { lastSeen: (id) => (id === 'contract-only' ? { atMs: 80_000, lastRecordMs: 60_000 } : undefined) },
     }),
   );
   expect(gauges.members).toEqual([

@@ -38,7 +38,7 @@ export interface GaugeDeps {
   directory: Pick<MemberDirectory, 'members' | 'departed'>;
   clocks: Pick<ClockTable, 'of' | 'measuredMs'>;
   recorders: Pick<Recorders, 'keeps'>;
-  collector: Pick<ProfileCollector, 'heardOf'>;
+  collector: Pick<ProfileCollector, 'lastSeen'>;
   membership: Pick<Membership, 'isDuplicate'>;
   refreshMs: number;
   /** Monotonic. */
@@ -47,7 +47,7 @@ export interface GaugeDeps {
 
 /**
  * Up to 16 members, all of them; beyond, those this node records, so that each is in the metrics of two nodes
- * and not of all. Members that were never heard of are down, and those that failed until they are forgotten. The number of
+ * and not of all. Members that were never seen are down, and those that failed until they are forgotten. The number of
  * members is bounded.
  */
 export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 'isDuplicate'> {
@@ -73,11 +73,11 @@ function readContacts(
   const nowMs = runningMs();
   // Configurations are fetched one after the other.
   const intervalMs = Math.max(refreshMs, directory.members.length * MIN_INTERVAL_MS);
-  const heard = collector.heardOf(id);
-  const heardMs = Math.max(clocks.measuredMs(id) ?? -Infinity, heard?.atMs ?? -Infinity);
-  const lastRecordMs = heard?.lastRecordMs ?? null;
+  const seen = collector.lastSeen(id);
+  const seenMs = Math.max(clocks.measuredMs(id) ?? -Infinity, seen?.atMs ?? -Infinity);
+  const lastRecordMs = seen?.lastRecordMs ?? null;
   return {
-    isUp: nowMs - heardMs < SILENT_REFRESHES * intervalMs,
+    isUp: nowMs - seenMs < SILENT_REFRESHES * intervalMs,
     lastRecordAgeMs: lastRecordMs === null ? null : nowMs - lastRecordMs,
   };
 }

@@ -69,7 +69,7 @@ export interface ProfileCollectorDeps {
 }
 
 /** What a member last sent, by the monotonic clock of this node. */
-export interface HeardMember {
+export interface SeenMember {
   atMs: number;
   /** The time of its newest record on the same clock; `null` if that is not known. */
   lastRecordMs: number | null;
@@ -84,7 +84,7 @@ export class ProfileCollector {
   #lastCollected = '';
   /** Members tried since they joined, successfully or not. */
   readonly #tried = new Set<string>();
-  readonly #heard = new Map<string, HeardMember>();
+  readonly #seen = new Map<string, SeenMember>();
 
   constructor(deps: ProfileCollectorDeps) {
     this.#deps = { ...DEFAULTS, ...deps };
@@ -95,8 +95,8 @@ export class ProfileCollector {
   }
 
   /** What a member sent since this node started; `undefined` if nothing. */
-  heardOf(id: string): HeardMember | undefined {
-    return this.#heard.get(id);
+  lastSeen(id: string): SeenMember | undefined {
+    return this.#seen.get(id);
   }
 
   /** Starts fetching, one member at a time. Does not keep the process alive. */
@@ -179,8 +179,8 @@ export class ProfileCollector {
     const atMs = runningMs();
     const newestMs = newestTime(fetched);
     const ageMs = nowMs() + (clocks.of(id)?.offsetMs ?? 0) - (newestMs ?? 0);
-    const lastRecordMs = newestMs === undefined ? (this.#heard.get(id)?.lastRecordMs ?? null) : atMs - ageMs;
-    this.#heard.set(id, { atMs, lastRecordMs });
+    const lastRecordMs = newestMs === undefined ? (this.#seen.get(id)?.lastRecordMs ?? null) : atMs - ageMs;
+    this.#seen.set(id, { atMs, lastRecordMs });
   }
 
   #store(queried: Peer, { config, files }: FetchedProfile): void {
@@ -208,7 +208,7 @@ export class ProfileCollector {
   async #expire(): Promise<void> {
     const here = new Set(this.#deps.peers.all().map(({ member }) => member.id));
     for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
-    for (const id of this.#heard.keys()) if (!here.has(id)) this.#heard.delete(id);
+    for (const id of this.#seen.keys()) if (!here.has(id)) this.#seen.delete(id);
     this.#dropOthers(here);
     this.#profiles.expire();
     await this.#profiles.written();

@@ -31,7 +31,7 @@ export class EntryStats {
     return fs.lstatSync(path, { bigint: true });
   }
 
-  /** Looks at the file system of the directory. A directory that is not there is not local, for the time being. */
+  /** Determines the file system of the directory. A directory that is not there is not local, for the time being. */
   async check(): Promise<void> {
     this.#checkedMs = performance.now();
     try {

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { closeFd } from '../fs-calls.ts';
 import { LogError, systemCode, unreadable } from '../log-error.ts';
+import { unneeded } from '../shared.ts';
 import { EntryStats } from './entry-stats.ts';
 import { assertSafeName, type FoundEntry, findEntry, findEntryNow, notALog, openInside } from './open-inside.ts';
 import { GatheredLookup, SharedLookup } from './shared-lookup.ts';
@@ -168,7 +169,7 @@ export class HandleCache {
   #closeEntry(entry: Entry): void {
     this.#open--;
     // Closing a descriptor that was only read has no failure anyone could act on.
-    closeFd(entry.fd).catch(() => {});
+    void unneeded(closeFd(entry.fd));
   }
 }
 

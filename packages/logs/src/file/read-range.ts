@@ -98,7 +98,7 @@ export async function findTextStart(fd: number, end: number): Promise<number> {
   for (let position = 0; position < limit; ) {
     const got = await readFd(fd, buffer, { position, length: Math.min(buffer.length, limit - position) });
     const bytes = buffer.subarray(0, got);
-    // Comparing is much faster than looking at each byte.
+    // Comparing is much faster than testing each byte.
     if (!bytes.equals(NULS.subarray(0, got))) return position + countNuls(bytes);
     if (got === 0) return position;
     position += got;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { systemCode } from '../log-error.ts';
+import { unneeded } from '../shared.ts';
 
 interface ReplaceOptions {
   /** A file that exists by then stays. */
@@ -31,7 +32,7 @@ export async function replaceFile(
     if (keep) await link(half, path).catch(undefinedIfExists);
     else await rename(half, path);
   } catch (error) {
-    await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
+    await unneeded(rm(half, { force: true })); // the first error is the one to report
     throw error;
   }
   if (keep) await rm(half, { force: true });

@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { LogError, systemCode, truncated } from '../log-error.ts';
 import { DecodeFault } from '../packed/packed-input.ts';
 import { scrubRange } from '../scrub/scrub-feed.ts';
+import { unneeded } from '../shared.ts';
 import type { ReadOptions } from '../types.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './compression.ts';
 import { countNuls, type RangeSource, readRange } from './read-range.ts';
@@ -149,7 +150,7 @@ async function* gunzip(
 ): AsyncGenerator<Buffer, void, undefined> {
   const inflater = createGunzip({ chunkSize: INFLATE_BYTES });
   // Failures of either side surface while iterating the inflater.
-  const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
+  const feeding = unneeded(pipeline(copies(file, signal), inflater));
   try {
     for await (const chunk of inflater) {
       // A few bytes on disk can be a lot of text: the reading side alone would notice an abort too late.

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
-import { awaitedLater, NO_WORK, owned } from '../shared.ts';
+import { awaitedLater, NO_WORK, unneeded } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
 import type { DescribeResult } from './describe-files.ts';
 import type { RotatedFamilies } from './dir-listing.ts';
@@ -191,7 +191,7 @@ export class FileDetails {
     };
     // Nobody waits for a background lookup: a file that was deleted or is damaged has no last time, and whoever reads it
     // gets the error.
-    this.#findingEnds = owned(this.#findingEnds.then(find), () => {});
+    this.#findingEnds = unneeded(this.#findingEnds.then(find));
   }
 }
 

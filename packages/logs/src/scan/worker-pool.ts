@@ -17,7 +17,7 @@ import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waitin
 const IDLE_MS = 30_000;
 
 /**
- * One thread of a prepared pool is kept for longer: whoever looks at logs often pauses. It takes about 18 MB, and the first
+ * One thread of a prepared pool is kept for longer: whoever reads logs often pauses. It takes about 18 MB, and the first
  * search without it takes 0.17 s more; others start while it works.
  */
 const KEPT_MS = 600_000;

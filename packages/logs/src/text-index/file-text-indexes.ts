@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { IndexDir, IndexKeys } from '../file/index-dir.ts';
 import { closeFd, statFd } from '../fs-calls.ts';
 import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from '../scan/index-jobs.ts';
-import { KEPT, NO_WORK, owned, Shared } from '../shared.ts';
+import { KEPT, NO_WORK, Shared, unneeded } from '../shared.ts';
 import {
   encodeFileHead,
   encodeRenewal,
@@ -157,7 +157,7 @@ export class FileTextIndexes implements TextIndexStore {
       await step().catch((error) => this.#dir.noteFailure(error));
       if (this.#builtBytes + this.#refused === before) this.#failed++;
     });
-    this.#writing = owned(done, () => {}); // reported to the caller of this step
+    this.#writing = unneeded(done); // reported to the caller of this step
     return done;
   }
 

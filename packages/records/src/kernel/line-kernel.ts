@@ -23,7 +23,7 @@ const DECODER = new TextDecoder();
 
 /**
  * Scans lines of JSON that are records as nodes write them: each field known, valid, and in its place. What it does not
- * recognize may still be a record, for the caller to decode. It looks at ten times as many bytes as a loop here would.
+ * recognize may still be a record, for the caller to decode. It tests ten times as many bytes as a loop here would.
  */
 export class LineKernel {
   static #shared: LineKernel | undefined;

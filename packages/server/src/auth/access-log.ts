@@ -1,5 +1,5 @@
 import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
-import { ONCE, owned, Shared } from '@porthole/logs/shared';
+import { ONCE, Shared, unneeded } from '@porthole/logs/shared';
 import { futureRealPath } from '../own-dirs.ts';
 import type { Logger, OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -99,7 +99,7 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
       if (mode === 'off' || isClosed || !isOfInterest(entry)) return;
       if (log) return writeEntry(log, entry);
       const written = opening.run(openLog).then(() => log && writeEntry(log, entry));
-      void owned(written, () => {}); // opening fails only for an invalid file name, and the name is a constant
+      void unneeded(written); // opening fails only for an invalid file name, and the name is a constant
     },
     async close() {
       isClosed = true;

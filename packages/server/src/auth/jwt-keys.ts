@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '@porthole/contract';
-import { Shared } from '@porthole/logs/shared';
+import { Shared, unneeded } from '@porthole/logs/shared';
 import type { JSONWebKeySet } from 'jose';
 import type { KeySource } from './jwt-check.ts';
 
@@ -108,8 +108,8 @@ export async function fetchKeySet(url: string, onUnusable: OnUnusable = () => {}
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   const timer = setTimeout(() => {
     late.abort(new Error(`${url} did not respond within ${FETCH_TIMEOUT_MS} ms`));
-    // Once a response is collected, `fetch` does not hear of the signal any more, and the read would never end.
-    reader?.cancel().catch(() => {}); // rejects with the reason of the signal
+    // Once a response is collected, `fetch` does not notice the signal any more, and the read would never end.
+    void unneeded(reader?.cancel()); // rejects with the reason of the signal
   }, FETCH_TIMEOUT_MS);
   try {
     const response = await fetch(url, {

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type FetchFunction, type FetchInit, type FetchResponse, PortholeError } from '@porthole/contract';
+import { unneeded } from '@porthole/logs/shared';
 import type { Agent, Dispatcher } from 'undici';
 
 /** Members send few and short headers. */
@@ -49,7 +50,7 @@ export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction):
     renew(renewed) {
       const old = dispatcher;
       dispatcher = dial(renewed);
-      old.close().catch(() => {}); // responses that are cut fail by themselves
+      void unneeded(old.close()); // responses that are cut fail by themselves
     },
   };
 }

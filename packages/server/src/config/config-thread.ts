@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
-import { NO_WORK, owned } from '@porthole/logs/shared';
+import { NO_WORK, unneeded } from '@porthole/logs/shared';
 import type { ConfigFile } from './config-view.ts';
 import { TomlError } from './formats/toml-error.ts';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
@@ -66,7 +66,7 @@ export class ConfigThread {
     const ended = result.finally(() => {
       if (--this.#waiting === 0) this.#rest();
     });
-    this.#last = owned(ended, () => {}); // reported to the caller of this task; the next one starts anyway
+    this.#last = unneeded(ended); // reported to the caller of this task; the next one starts anyway
     return (await result) as ConfigResults[K];
   }
 

@@ -6,7 +6,7 @@ import {
   type RunningSettings,
   type SettingJson,
 } from '@porthole/contract';
-import { owned, Shared } from '@porthole/logs/shared';
+import { Shared, unneeded } from '@porthole/logs/shared';
 import type { ConfigThread } from './config-thread.ts';
 import type { ConfigFile, FlattenedConfig } from './config-view.ts';
 
@@ -29,7 +29,7 @@ export class RunningConfig {
 
   /** The last comparison, while the next one is made: a health check cannot wait for a command. */
   lastWith(onDisk: FlattenedConfig, thread: ConfigThread): RunningSettings | undefined {
-    void owned(this.compareWith(onDisk, thread), () => {}); // a request for the settings reports it
+    void unneeded(this.compareWith(onDisk, thread)); // a request for the settings reports it
     return this.#last;
   }
 

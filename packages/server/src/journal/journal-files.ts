@@ -18,7 +18,7 @@ interface JournalFiles {
 }
 
 /**
- * Looks at the files themselves: `journalctl` silently leaves out those that it may not read, as long as there is one
+ * Checks the files themselves: `journalctl` silently leaves out those that it may not read, as long as there is one
  * that it may.
  */
 export async function findJournalFiles(directory: string): Promise<JournalFiles> {

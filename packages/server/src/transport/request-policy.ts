@@ -201,7 +201,7 @@ interface RequestOrigin {
 function createLocalCheck({ auth, http }: Settings): ((request: RequestOrigin) => void) | undefined {
   if (auth.allowAnonymous) return undefined;
   const allowed = new Set(http.allowedHosts.map((name) => name.toLowerCase()));
-  // Nearly all requests have the same ones, and looking at an address costs more than all other checks.
+  // Nearly all requests have the same ones, and parsing an address costs more than all other checks.
   let lastAddress: string | undefined;
   let lastHost: string | undefined;
   return ({ address, socket, host, headers }) => {

@@ -1,5 +1,5 @@
 import { type MemberReport, PortholeError } from '@porthole/contract';
-import { NO_WORK, owned } from '@porthole/logs/shared';
+import { NO_WORK, owned, unneeded } from '@porthole/logs/shared';
 import type { SearchEnd } from '@porthole/logs/types';
 import {
   cursorAt,
@@ -246,7 +246,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
     // Without a reason of its own, each would create one with a stack trace.
     if (!this.isOver) this.#abortController.abort(CLOSED);
     this.isOver = true;
-    await this.#stream?.return?.().catch(() => {}); // the lane is closed; its result no longer matters
+    await unneeded(this.#stream?.return?.()); // the lane is closed; its result no longer matters
   }
 
   get #elapsedMs(): number {
@@ -389,7 +389,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
     this.isOver = true;
     this.#totalMs ??= this.#elapsedMs;
     // Not awaited: it may be stuck. Its result no longer matters.
-    this.#stream?.return?.().catch(() => {});
+    void unneeded(this.#stream?.return?.());
   }
 }
 

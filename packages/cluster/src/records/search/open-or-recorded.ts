@@ -1,4 +1,5 @@
 import type { MemberReport } from '@porthole/contract';
+import { unneeded } from '@porthole/logs/shared';
 import { isBatch } from '@porthole/records';
 import type { RecordedMember } from '../../recorder/recordings.ts';
 import { withDeadline } from '../../requests/bounded-calls.ts';
@@ -117,7 +118,7 @@ async function* readUnlessSilent(
     for (; !next.done; next = await batches.next()) yield next.value;
   } finally {
     signal.removeEventListener('abort', leave);
-    void batches.return?.().catch(() => {}); // not awaited: it may take long, and its result no longer matters
+    void unneeded(batches.return?.()); // not awaited: it may take long, and its result no longer matters
   }
 }
 

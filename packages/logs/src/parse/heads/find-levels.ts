@@ -68,7 +68,7 @@ const KEY = packLook('key');
 
 /**
  * Calls `visit` for each candidate in `[from, to)`, in order, until it returns true. `lineStart` and `lineEnd` bound
- * what is looked at around them.
+ * what is read around them.
  */
 export function findLevels(
   bytes: Buffer,

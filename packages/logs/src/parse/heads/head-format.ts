@@ -323,7 +323,7 @@ interface LevelColumn {
 interface LevelColumns {
   before: LevelColumn[];
   after: LevelColumn[];
-  /** Further words behind the time need not be looked at. */
+  /** Further words behind the time need not be read. */
   mostWords: number;
 }
 

@@ -65,7 +65,7 @@ const ENTRY_COST = 64;
 const FIRST_CREDIT = 32 * ENTRY_COST;
 const MOST_CREDIT = 2 * FIRST_CREDIT;
 
-/** Lines behind the time are looked at this far to find its end. */
+/** Lines behind the time are read this far to find its end. */
 const BEHIND_BYTES = 64;
 
 class LearnedProgram implements HeadProgram {

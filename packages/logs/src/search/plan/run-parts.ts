@@ -2,7 +2,7 @@ import { LogError } from '../../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { ScanReport } from '../../scan/block/scan-file.ts';
 import type { Job, JobResults } from '../../scan/jobs.ts';
-import { awaitedLater } from '../../shared.ts';
+import { awaitedLater, unneeded } from '../../shared.ts';
 import { noteHole, noteProblem } from '../files/open-family.ts';
 import { type FamilyProgress, type FamilyTask, type FilePart, fileParts } from './file-parts.ts';
 
@@ -73,7 +73,7 @@ export async function* runParts<J extends ReportingJob>(
     }
   } finally {
     flag.set();
-    await filling?.catch(() => {}); // the loop has thrown the same error, or its consumer has stopped
+    await unneeded(filling); // the loop has thrown the same error, or its consumer has stopped
     await parts.return();
     await Promise.allSettled(running.map(({ result }) => result));
     scanContext.indexes.trim();

@@ -122,7 +122,7 @@ function parentTable(names: readonly string[]): string {
   return names.slice(0, -1).join('\0');
 }
 
-/** Last words of keys whose value is `user:password`. */
+/** What keys end with whose value is `user:password`. */
 const USER_INFO_WORDS: ReadonlySet<string> = new Set([
   ...['auth', 'basicauth', 'digestauth', 'httpauth', 'proxyauth', 'userinfo', 'userpwd', 'userpass'],
 ]);
