@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { errorMessage, type Member } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { type DepartedState, type MemberProfile, parseProfile, serializeProfile } from './member-profile.ts';
+import { type DepartedState, type MemberProfile, serializeProfile } from './member-profile.ts';
 import type { ProfileStore } from './profile-store.ts';
 
 /** More is loaded than stored, since only later is it known which members are gone. */
 const LOADED_SHARE = 2;
-
-/** Fast compression: higher levels gain little. */
-const PACK_LEVEL = 1;
 
 const DEFAULTS = {
   nowMs: () => Date.now(),
@@ -33,20 +29,10 @@ export interface ProfileCacheDeps extends Partial<typeof DEFAULTS> {
   onDropped?: ((id: string) => void) | undefined;
 }
 
-/** Profile of a member that departed before one was taken. */
-const EMPTY_PROFILE = { asOfMs: undefined, clock: null, config: null, files: null };
-
 interface Entry {
-  id: string;
-  asOfMs: number;
-  member: Member;
-  departed: DepartedState | null;
-  /** How many of configuration and files it has. */
-  parts: number;
+  profile: MemberProfile;
   /** The hash of its configuration; `null` without one. */
   configHash: string | null;
-  /** Serialized and compressed: profiles are rarely read. */
-  packed: Buffer;
   bytes: number;
   writtenMs: number;
   isWritten: boolean;
@@ -74,48 +60,42 @@ export class ProfileCache {
   }
 
   get(id: string): MemberProfile | undefined {
-    const entry = this.#entries.get(id);
-    return entry && unpack(entry);
+    return this.#entries.get(id)?.profile;
   }
 
   /** When it was last seen. */
   asOfMs(id: string): number | undefined {
-    return this.#entries.get(id)?.asOfMs;
+    return this.get(id)?.asOfMs;
   }
 
   /** Whether nothing of the member is stored but that it was there. */
   isEmpty(id: string): boolean {
-    return (this.#entries.get(id)?.parts ?? 0) === 0;
+    return countParts(this.get(id)) === 0;
   }
 
   getDeparted(id: string): DepartedState | null | undefined {
-    return this.#entries.get(id)?.departed;
+    return this.get(id)?.departed;
   }
 
   /** Members with a profile, unordered. */
-  all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed' | 'configHash'>[] {
-    return [...this.#entries.values()];
+  all(): readonly (Pick<MemberProfile, 'member' | 'asOfMs' | 'departed'> & Pick<Entry, 'configHash'>)[] {
+    return Array.from(this.#entries.values(), ({ profile, configHash }) => ({ ...profile, configHash }));
   }
 
   /** Profiles of members that left or failed within the retention, ordered by id. */
   departed(): MemberProfile[] {
     const oldestMs = this.#deps.nowMs() - this.#deps.maxAgeMs;
-    return this.#departedEntries()
-      .filter((entry) => departedMs(entry) >= oldestMs)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .flatMap((entry) => unpack(entry) ?? []);
+    return this.#departed()
+      .map(({ profile }) => profile)
+      .filter((profile) => departedMs(profile) >= oldestMs)
+      .sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
   }
 
   /** Marks a member as departed, even without a profile: it must stay listed. */
   depart(member: Member, departed: DepartedState, seenMs?: number): void {
     const { nowMs } = this.#deps;
-    const known = this.get(member.id);
-    const { asOfMs, clock, config, files } = known ?? EMPTY_PROFILE;
-    this.#replace({
-      member: { ...member, isSelf: false },
-      asOfMs: asOfMs ?? seenMs ?? nowMs(),
-      ...{ clock, config, files, departed },
-    });
+    const unknown = { asOfMs: seenMs ?? nowMs(), clock: null, config: null, files: null };
+    this.#replace({ ...unknown, ...this.get(member.id), member: { ...member, isSelf: false }, departed });
   }
 
   /** The member is registered again. */
@@ -148,7 +128,7 @@ export class ProfileCache {
           asOfMs: Math.min(profile.asOfMs, nowMs()),
           departed: departed && { ...departed, sinceMs: Math.min(departed.sinceMs, nowMs()) },
         };
-        this.#entries.set(profile.member.id, { ...pack(loaded), writtenMs: nowMs(), isWritten: true });
+        this.#entries.set(profile.member.id, { ...toEntry(loaded), writtenMs: nowMs(), isWritten: true });
       }
     } catch (error) {
       this.#setProblem(error);
@@ -159,11 +139,11 @@ export class ProfileCache {
     const { nowMs, writeMs } = this.#deps;
     const known = this.#entries.get(profile.member.id);
     // The last run of a member must be on disk: its departure counts for that run only.
-    const isSameRun = known?.member.node.onlineTime === profile.member.node.onlineTime;
+    const isSameRun = known?.profile.member.node.onlineTime === profile.member.node.onlineTime;
     // Parts missing from the first write do not wait for the next one, minutes later.
-    const isFuller = countParts(profile) > (known?.parts ?? 0);
+    const isFuller = countParts(profile) > countParts(known?.profile);
     const writtenMs = (isSameRun && !isFuller && known?.writtenMs) || -Infinity;
-    const entry = { ...pack(profile), writtenMs, isWritten: false };
+    const entry = { ...toEntry(profile), writtenMs, isWritten: false };
     this.#entries.set(profile.member.id, entry);
     // Also if the clock was set back.
     if (Math.abs(nowMs() - writtenMs) >= writeMs) this.#write(entry);
@@ -179,11 +159,10 @@ export class ProfileCache {
   expire(): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#deps;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const entry of this.#departedEntries().sort((a, b) => departedMs(a) - departedMs(b))) {
-      const { id, bytes } = entry;
-      if (departedMs(entry) >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
+    for (const { profile, bytes } of this.#departed().sort((a, b) => departedMs(a.profile) - departedMs(b.profile))) {
+      if (departedMs(profile) >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
       total -= bytes;
-      this.drop(id);
+      this.drop(profile.member.id);
     }
   }
 
@@ -198,12 +177,12 @@ export class ProfileCache {
     await this.#writing;
   }
 
-  #departedEntries(): Entry[] {
-    return [...this.#entries.values()].filter(({ departed }) => departed !== null);
+  #departed(): Entry[] {
+    return [...this.#entries.values()].filter(({ profile }) => profile.departed !== null);
   }
 
   #replace(profile: MemberProfile): void {
-    const entry = { ...pack(profile), writtenMs: -Infinity, isWritten: false };
+    const entry = { ...toEntry(profile), writtenMs: -Infinity, isWritten: false };
     this.#entries.set(profile.member.id, entry);
     this.#write(entry);
   }
@@ -215,8 +194,7 @@ export class ProfileCache {
     const onFailure = () => {
       entry.isWritten = false;
     };
-    const profile = unpack(entry);
-    if (profile) this.#onDisk({ act: (store) => store.save(profile), onFailure });
+    this.#onDisk({ act: (store) => store.save(entry.profile), onFailure });
   }
 
   #onDisk({ act, onFailure }: { act(store: ProfileStore): Promise<void>; onFailure?: () => void }): void {
@@ -241,35 +219,21 @@ export class ProfileCache {
 }
 
 /** When it departed, or was seen later. */
-function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): number {
+function departedMs({ asOfMs, departed }: MemberProfile): number {
   return Math.max(asOfMs, departed?.sinceMs ?? -Infinity);
 }
 
-function pack(
-  profile: MemberProfile,
-): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'parts' | 'configHash' | 'packed' | 'bytes'> {
-  const text = Buffer.from(serializeProfile(profile));
-  const { member, asOfMs, departed, config } = profile;
-  return {
-    id: member.id,
-    asOfMs,
-    member,
-    departed,
-    parts: countParts(profile),
-    configHash: config && hashText(config.config),
-    packed: deflateRawSync(text, { level: PACK_LEVEL }),
-    bytes: text.length,
-  };
+function toEntry(profile: MemberProfile): Pick<Entry, 'profile' | 'configHash' | 'bytes'> {
+  const { config } = profile;
+  const bytes = Buffer.byteLength(serializeProfile(profile));
+  return { profile, configHash: config && hashText(config.config), bytes };
 }
 
 export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
-function countParts({ config, files }: MemberProfile): number {
-  return [config !== null, files !== null].filter(Boolean).length;
-}
-
-function unpack({ packed }: Entry): MemberProfile | undefined {
-  return parseProfile(inflateRawSync(packed).toString());
+/** How many of configuration and files it has. */
+function countParts({ config = null, files = null }: Partial<MemberProfile> = {}): number {
+  return [config, files].filter((part) => part !== null).length;
 }
