@@ -32,7 +32,7 @@ const NO_TIMES: LocalTimes = { hasLocal: false };
 const NEWLINE = 10;
 
 /** Bytes of the known end of a file in memory, to find where new text begins. */
-export const KNOWN_BYTES = 16 * 1024;
+const KNOWN_BYTES = 16 * 1024;
 
 export interface TailMirrorOptions extends Omit<MirrorDirOptions, 'zone'> {
   node: TailNode;
@@ -77,7 +77,6 @@ export class TailMirror {
   readonly #files = new Map<string, MirroredFile>();
   readonly #listeners = new Set<(missed: MissedPart) => void>();
   #dir: MirrorDir | undefined;
-  readonly #source: TailSource;
   #listed: LogEntry[] = [];
   readonly #problems = new Map<string, FileProblem>();
   /** Views that failed in the current refresh. */
@@ -95,9 +94,7 @@ export class TailMirror {
   constructor(options: TailMirrorOptions) {
     this.#options = options;
     this.#freshMs = options.freshMs;
-    const { node, formats, limits } = options;
-    this.#localTimes = new LocalTimesReader(formats);
-    this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
+    this.#localTimes = new LocalTimesReader(options.formats);
   }
 
   /** What is mirrored now of the selected files: what others request later does not change it. Only after a refresh. */
@@ -212,7 +209,7 @@ export class TailMirror {
   async #adopt(live: string, entry: LogEntry): Promise<boolean> {
     const known = this.#files.get(live);
     if (known === undefined || known.known.length === 0) return false;
-    const rest = await this.#source.readRest(known, entry).catch(expectFailure); // then it is read like any other file
+    const rest = await this.#readRest(known, entry).catch(expectFailure); // then it is read like any other file
     if (rest === undefined) return false;
     await this.#append(live, known, { ...rest, size: entry.size });
     await this.dir.move(live, entry.name);
@@ -232,7 +229,7 @@ export class TailMirror {
     // At most one byte less: a newline that the node added.
     const isShorter = entry.size < known.endBytes - 1;
     try {
-      const rest = isShorter ? undefined : await this.#source.readRest(known, entry);
+      const rest = isShorter ? undefined : await this.#readRest(known, entry);
       // Truncated, replaced, or grown by more than the node serves: start over.
       if (rest === undefined) return { entry, lost: known };
       const isLarge = known.heldBytes + rest.bytes.length > this.#options.limits.maxFileBytes / 2;
@@ -242,6 +239,29 @@ export class TailMirror {
       this.#fail(entry.name, error);
     }
     return undefined;
+  }
+
+  /** The appended text; `undefined` if the newest part does not join the known text. */
+  async #readRest(known: MirroredFile, entry: LogEntry): Promise<Rest | undefined> {
+    const grownBytes = Math.max(0, entry.size - known.endBytes);
+    const { tailBytes } = this.#options.limits;
+    const wishes = [grownBytes + KNOWN_BYTES, tailBytes].filter((bytes) => bytes <= tailBytes);
+    for (const wantedBytes of new Set(wishes)) {
+      const { bytes } = await this.#fetch(entry, wantedBytes);
+      const joined = joinTail(known.known, bytes, { grownBytes });
+      if (joined === undefined) continue;
+      const rest = bytes.subarray(joined.at);
+      const before = joined.known;
+      // One byte more than the growth is a newline that the node added to an unfinished line. If the file grew after the
+      // listing, the last line may be unfinished as well and is read again.
+      if (rest.length === grownBytes + 1) return { bytes: rest.subarray(0, -1), before };
+      return { bytes: rest.length > grownBytes ? withoutLastLine(rest) : rest, before };
+    }
+    return undefined;
+  }
+
+  #fetch({ name, size }: LogEntry, wantedBytes: number): Promise<Tail> {
+    return fetchTail(this.#options.node, { file: name, size, wantedBytes, signal: this.#abortController.signal });
   }
 
   /** Reads files from scratch. Those that are read together are listed again together. */
@@ -266,10 +286,11 @@ export class TailMirror {
    * is missing. A file that keeps growing is kept without its last line.
    */
   async #readBatch(files: readonly NewFile[]): Promise<void> {
+    const { tailBytes } = this.#options.limits;
     for (let [tries, left] = [1, files]; left.length > 0; tries++) {
       const listedMs = this.#listedMs;
       const tails = await inParallel(left, FILES_AT_ONCE, ({ entry }) =>
-        this.#source.readFirst(entry).catch((error: unknown) => this.#fail(entry.name, error)),
+        this.#fetch(entry, tailBytes).catch((error: unknown) => this.#fail(entry.name, error)),
       );
       const isOpen = left.some(({ entry }, index) => entry.size > 0 && tails[index] !== undefined);
       const sizes = new Map(isOpen ? (await this.#list()).map(({ name, size }) => [name, size]) : []);
@@ -315,9 +336,10 @@ export class TailMirror {
     if (lost || !isWhole) this.#emitMissed({ file: name, bytes: isKnown ? missing : null });
     await this.dir.put(name, this.#mask(bytes));
     await this.dir.remove(name + ASIDE);
-    const first = firstRead(bytes, { size, isCut, isWhole, listedMs });
-    const times = this.#readTimes(first.known);
-    this.#files.set(name, { ...first, times });
+    const known = lastLines(bytes);
+    const times = this.#readTimes(known);
+    const held = { endBytes: size, heldBytes: bytes.length, asideBytes: 0, known };
+    this.#files.set(name, { ...held, size, isCut, isWhole, listedMs, times });
     if (grownSinceMs !== undefined) this.#noteWritten(name, times, grownSinceMs);
     this.#noteCut(name, isCut);
   }
@@ -349,8 +371,15 @@ export class TailMirror {
   async #append(name: string, known: MirroredFile, { bytes, before, size }: Rest & { size: number }): Promise<void> {
     if (bytes.length > 0) await this.dir.append(name, this.#mask(bytes, before));
     const added = this.#readTimes(lastLines(bytes));
-    const times = joinTimes(known.times, added);
-    this.#files.set(name, { ...afterAppend(known, { bytes, before }, { size, listedMs: this.#listedMs }), times });
+    this.#files.set(name, {
+      ...known,
+      size,
+      endBytes: Math.max(size, known.endBytes + bytes.length),
+      heldBytes: known.heldBytes + bytes.length,
+      known: lastLines(Buffer.concat([before, bytes])),
+      listedMs: this.#listedMs,
+      times: joinTimes(known.times, added),
+    });
     this.#noteWritten(name, added, known.listedMs);
     this.#noteCut(name, known.isCut);
   }
@@ -411,58 +440,13 @@ function selectionKey({ file, family }: LogSelection): string {
 }
 
 /** The text after the known part of a file. */
-export interface Rest {
+interface Rest {
   bytes: Buffer;
   /** The known text as in the file. */
   before: Buffer;
 }
 
-export interface TailSourceOptions {
-  node: TailNode;
-  /** Per read. */
-  tailBytes: number;
-  signal: AbortSignal;
-}
-
-/** Reads the newest parts of the files of a node. */
-export class TailSource {
-  readonly #options: TailSourceOptions;
-
-  constructor(options: TailSourceOptions) {
-    this.#options = options;
-  }
-
-  /** The newest part of a file. Its last line may be unfinished, unless its size is the same afterwards. */
-  readFirst(entry: LogEntry): Promise<Tail> {
-    return this.#fetch(entry, this.#options.tailBytes);
-  }
-
-  /** The appended text; `undefined` if the newest part does not join the known text. */
-  async readRest(known: MirroredFile, entry: LogEntry): Promise<Rest | undefined> {
-    const grownBytes = Math.max(0, entry.size - known.endBytes);
-    const { tailBytes } = this.#options;
-    const wishes = [grownBytes + KNOWN_BYTES, tailBytes].filter((bytes) => bytes <= tailBytes);
-    for (const wantedBytes of new Set(wishes)) {
-      const { bytes } = await this.#fetch(entry, wantedBytes);
-      const joined = joinTail(known.known, bytes, { grownBytes });
-      if (joined === undefined) continue;
-      const rest = bytes.subarray(joined.at);
-      const before = joined.known;
-      // One byte more than the growth is a newline that the node added to an unfinished line. If the file grew after the
-      // listing, the last line may be unfinished as well and is read again.
-      if (rest.length === grownBytes + 1) return { bytes: rest.subarray(0, -1), before };
-      return { bytes: rest.length > grownBytes ? withoutLastLine(rest) : rest, before };
-    }
-    return undefined;
-  }
-
-  #fetch({ name, size }: LogEntry, wantedBytes: number): Promise<Tail> {
-    const { node, signal } = this.#options;
-    return fetchTail(node, { file: name, size, wantedBytes, signal });
-  }
-}
-
-export function withoutLastLine(bytes: Buffer): Buffer {
+function withoutLastLine(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(NEWLINE, -2) + 1);
 }
 
@@ -487,26 +471,8 @@ export interface MirroredFile {
   times: LocalTimes;
 }
 
-export function firstRead(
-  bytes: Buffer,
-  facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole' | 'listedMs'>,
-): Omit<MirroredFile, 'times'> {
-  return { ...facts, endBytes: facts.size, heldBytes: bytes.length, asideBytes: 0, known: lastLines(bytes) };
-}
-
-/** `before`: the previously known text as in the file. */
-export function afterAppend(
-  file: MirroredFile,
-  { bytes, before }: { bytes: Buffer; before: Buffer },
-  { size, listedMs }: Pick<MirroredFile, 'size' | 'listedMs'>,
-): MirroredFile {
-  const known = lastLines(Buffer.concat([before, bytes]));
-  const endBytes = Math.max(size, file.endBytes + bytes.length);
-  return { ...file, size, endBytes, heldBytes: file.heldBytes + bytes.length, known, listedMs };
-}
-
 /** A copy, so that a tail of megabytes is not retained for its last lines. */
-export function lastLines(bytes: Buffer): Buffer {
+function lastLines(bytes: Buffer): Buffer {
   if (bytes.length <= KNOWN_BYTES) return Buffer.from(bytes);
   const cut = bytes.subarray(-KNOWN_BYTES);
   const newline = cut.subarray(0, -1).indexOf(NEWLINE);
