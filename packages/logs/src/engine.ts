@@ -129,6 +129,7 @@ export class LogEngine {
       formats,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
       isTimed: (target, files) => this.#isTimed(target.name, files),
+      isText: (target) => this.#isText(target.name),
       search: (query, searchOptions) => toItems(this.search(query, searchOptions)),
       matchRegex: (filter, texts, searchOptions) => matchRegex(pool, { filter, texts }, searchOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
@@ -186,6 +187,18 @@ export class LogEngine {
       const { handle, timed, firstMs } = await this.#opener.open(name);
       handle.release();
       return timed || firstMs !== null;
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      return false;
+    }
+  }
+
+  /** Whether it is a text without timestamps, as far as its start shows; an empty file may become one. */
+  async #isText(name: string): Promise<boolean> {
+    try {
+      const { handle, head, firstBytes } = await this.#opener.open(name);
+      handle.release();
+      return !head.includes(0) && (head.length > 0 || firstBytes.length === 0);
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       return false;

@@ -1,6 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { joinCursors } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readItemText } from './follow/followed-text.ts';
 import { eventually } from './testing/eventually.ts';
 import { searchItems } from './testing/run-search.ts';
 import { openDir, tempDir } from './testing/temp-dir.ts';
@@ -81,6 +83,41 @@ describe('files without timestamps', () => {
     await eventually(() => expect(named.messages()).toEqual(['one more text']));
     appendFileSync(join(path, 'app.log'), timed(10, 1));
     await eventually(() => expect(all.messages()).toEqual(['line 7', 'line 8', 'line 9', 'line 10']));
+  });
+
+  it('are followed for their text: their last records, or those after one of them, but no binary file', async () => {
+    const { path, dir } = mixedDir();
+    const texts = (start: FollowQuery['start']) => {
+      const leaving = new AbortController();
+      onTestFinished(() => leaving.abort());
+      const items: FollowItem[] = [];
+      void (async () => {
+        const query = { start, raw: true };
+        for await (const batch of dir.follow(query, { signal: leaving.signal, texts: true, positions: true }))
+          items.push(...batch);
+      })();
+      const textOf = (file: string) =>
+        items
+          .flatMap((item) => ((item.type === 'text' || item.type === 'record') && item.file === file ? [item] : []))
+          .map((item) => readItemText(item)?.text.toString())
+          .join('');
+      return { items, textOf };
+    };
+    const first = texts({ timeMs: Date.parse('2026-06-01T10:00:08Z') });
+    await eventually(() => expect(first.items.map(({ type }) => type)).toContain('position'));
+    expect([first.textOf('app.log'), first.textOf('notes.log')]).toEqual([
+      timed(8, 2),
+      'nothing but text\n'.repeat(50),
+    ]);
+    appendFileSync(join(path, 'notes.log'), 'one more text\n');
+    await eventually(() => expect(first.textOf('notes.log')).toMatch(/one more text\n$/));
+    expect(first.textOf('core.log')).toBe('');
+    const cursors = first.items.flatMap((item) => (item.type === 'text' || item.type === 'record' ? [item] : []));
+    const lastOf = (file: string) => cursors.findLast((item) => item.file === file)?.cursor ?? '';
+    appendFileSync(join(path, 'notes.log'), 'the last text\n');
+    const next = texts({ cursor: joinCursors([lastOf('app.log'), lastOf('notes.log')]) });
+    await eventually(() => expect(next.textOf('notes.log')).toBe('the last text\n'));
+    expect(next.textOf('app.log')).toBe('');
   });
 
   it('are distinguished from a new log that begins with a banner, which is followed from its start', async () => {

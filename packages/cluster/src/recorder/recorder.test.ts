@@ -162,6 +162,26 @@ describe('a recorder', () => {
     expect(other.recordings.known('m')).toMatchObject({ missingMs: 0, label: expect.stringMatching(/until [\d:.]+$/) });
   });
 
+  it('records logs without timestamps, which are read by their names', async () => {
+    const world = new World();
+    world.node.write('app.log', logLines('a', at(0, 2)));
+    world.node.write('notes.log', 'one\ntwo\n');
+    world.recorder.start();
+    await eventually(async () => expect(await messages(world.recordings)).toEqual(['a-0', 'a-1']));
+    world.node.append('notes.log', 'three\n');
+    const { state } = (await world.recordings.find('m')) ?? {};
+    await eventually(async () => {
+      const chunks: Uint8Array[] = [];
+      const view = await state?.viewLog({ file: 'notes.log', sizeBytes: 1000 });
+      for await (const chunk of view?.chunks ?? []) chunks.push(chunk);
+      expect(Buffer.concat(chunks).toString()).toBe('one\ntwo\nthree\n');
+    });
+    const query = { order: 'oldest', limit: 10, before: 0, after: 0, family: 'notes.log' } as const;
+    const { records } = await collectResponse(state?.search(query) as never);
+    expect(records.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
+    expect(await messages(world.recordings)).toEqual(['a-0', 'a-1']);
+  });
+
   it('keeps what a member has lost with its disk', async () => {
     const world = new World();
     world.node.write('app.log', logLines('a', at(0, 40)));

@@ -52,6 +52,8 @@ export interface FollowHubDeps {
   search: Search;
   /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget, files: readonly string[]): Promise<boolean>;
+  /** Whether its live file is not binary. */
+  isText(target: TailTarget): Promise<boolean>;
   /** Runs in a worker thread: a user's regex never runs on the main thread. */
   matchRegex: MatchRegex;
   pollMs?: number;
@@ -177,7 +179,7 @@ export class FollowHub {
   }
 
   #sessionDeps(client: string | undefined): SessionDeps {
-    const { search, matchRegex, isTimed } = this.#deps;
+    const { search, matchRegex, isTimed, isText } = this.#deps;
     return {
       limit: this.#deps.limit,
       isUnhurried: () => this.#polls > 0,
@@ -186,6 +188,7 @@ export class FollowHub {
           target,
           (this.#members.get(target.family ?? '') ?? []).map(({ name }) => name),
         ),
+      isText,
       search: (query, options) => search(query, { ...options, client }),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, { ...options, client }),
       permits: this.#permits,

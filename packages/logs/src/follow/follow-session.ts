@@ -55,6 +55,8 @@ export interface SessionDeps {
   isUnhurried(): boolean;
   /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
+  /** Whether its live file is not binary. */
+  isText(target: TailTarget): Promise<boolean>;
 }
 
 interface AcquireOptions {
@@ -91,6 +93,8 @@ export class FollowSession {
   readonly #readers = new Map<string, TailReader>();
   /** Only used when following all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
+  /** Logs without timestamps that take part. */
+  readonly #untimed = new WeakSet<TailReader>();
   /** Readers with entries not yet taken: of many logs, most are quiet. */
   readonly #ready = new Set<TailReader>();
   readonly #listeners = new Map<LogTail, RingListener>();
@@ -157,8 +161,10 @@ export class FollowSession {
 
   async #openAll(found: FoundTargets) {
     await this.#open(found).finally(found.release);
-    const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
-    const history = startFollow(this.#query.start, timed, this.#historyDeps());
+    const readers = [...this.#readers.values()];
+    const timed = readers.filter((reader) => !this.#untimed.has(reader) && this.#takesPart(reader));
+    const untimed = readers.filter((reader) => this.#untimed.has(reader));
+    const history = startFollow(this.#query.start, { timed, untimed }, this.#historyDeps());
     return { history, first: await history.next() };
   }
 
@@ -211,7 +217,13 @@ export class FollowSession {
     tail.ring.addListener(listener);
     this.#ready.add(reader);
     // Only now: what is written in between is in the ring, after the reader's position.
-    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(tail.isTimed || (await this.#deps.isTimed(target))));
+    if (this.followsAll) {
+      const isTimed = tail.isTimed || (await this.#deps.isTimed(target));
+      // Text is recorded whatever is in it.
+      const isUntimed = !isTimed && this.#texts && (await this.#deps.isText(target));
+      if (isUntimed) this.#untimed.add(reader);
+      this.#timedOnly.set(reader, new TimedOnly(isTimed || isUntimed));
+    }
     return this.isEnded ? undefined : reader;
   }
 
@@ -295,12 +307,17 @@ export class FollowSession {
       if (this.isEnded) return;
       if (!reader) continue;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
-      else if (this.#timedOnly.get(reader)?.isTimed ?? true)
+      else if (this.#takesPart(reader))
         for await (const items of emitSince(reader, undefined, this.#historyDeps())) yield this.#shown(items);
     }
     for (const family of this.#leftOut) if (!present.has(family)) this.#leftOut.delete(family);
     this.#reportedLeftOut = Math.min(this.#reportedLeftOut, this.#leftOut.size);
     yield* this.#reportLeftOut();
+  }
+
+  /** Logs without timestamps do not, in a follow of all logs; where text is wanted, only binary ones. */
+  #takesPart(reader: TailReader): boolean {
+    return this.#timedOnly.get(reader)?.isTimed ?? true;
   }
 
   #shown(items: FollowItem[]): FollowItem[] {

@@ -5,13 +5,35 @@ import type { TailReader } from '../tail/tail-reader.ts';
 import { emitSince, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
 import { type HistoryDeps, mergeStreams } from './search-history.ts';
 
+/** Records of a log without timestamps to begin with, where others begin at a time. */
+const UNTIMED_BACK = 1000;
+
+interface Readers {
+  timed: readonly TailReader[];
+  /** Their records are not at any time: they continue after a record of theirs, or begin with the last ones. */
+  untimed: readonly TailReader[];
+}
+
 /** Emits what a follow's `start` selects before its first live record, and moves each reader to the end of that. */
 export async function* startFollow(
   start: FollowQuery['start'],
-  readers: readonly TailReader[],
+  { timed, untimed }: Readers,
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   if (start === 'end') return;
+  const marks = 'cursor' in start ? decodePosition(start.cursor).marks : [];
+  for (const reader of untimed) {
+    const mark = marks.findLast((each) => isInLog(reader, each));
+    yield* startReaders(mark ? { cursor: encodeMark(mark) } : { back: UNTIMED_BACK }, [reader], deps);
+  }
+  yield* startReaders(start, timed, deps);
+}
+
+async function* startReaders(
+  start: Exclude<FollowQuery['start'], 'end'>,
+  readers: readonly TailReader[],
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
   if ('back' in start) yield* emitLast(start.back, readers, deps);
   else if ('timeMs' in start) yield* emitSinceTime(start.timeMs, readers, deps);
   else yield* resume(start, readers, deps);

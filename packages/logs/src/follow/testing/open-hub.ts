@@ -19,6 +19,7 @@ export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): Foll
     list: () => listFiles(dir),
     search: fileSearch(dir, zone),
     isTimed: async () => true,
+    isText: async () => true,
     matchRegex: async ({ regex = '', caseSensitive = false }, texts) => {
       const compiled = await compileRegex(regex, { caseSensitive });
       return texts.map((text) => compiled.test(text.toString()));
