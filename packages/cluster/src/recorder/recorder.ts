@@ -41,6 +41,9 @@ const LONGEST_WAIT_MS = 2000;
 /** Records have the time at which they are written, if it is not longer ago than this. */
 const RECENT_MS = 10_000;
 
+/** A member that has written a moment ago may read its log late while it says that it lives. */
+const BUSY_MS = 3000;
+
 /** A node notices what was written after this time at the latest, unless its machine has no time for it. */
 const READ_MS = 1000;
 
@@ -353,11 +356,12 @@ class Session {
    * Until when nothing is missing, by the clock of this node: of a member that writes, up to the time of its last record, and
    * of a quiet one up to a moment ago. A member that is busy with other things reads its own log late.
    */
-  #completeUntil(records: readonly RecordedItem[], { facts }: Recording, nowMs: number): number {
+  #completeUntil(records: readonly RecordedItem[], { facts, lastRecordMs }: Recording, nowMs: number): number {
     this.#isLive ||= performance.now() - this.#connectedMs > CAUGHT_UP_MS;
-    const last = records.map(latestMs).findLast((timeMs) => timeMs !== undefined);
+    const sent = records.map(latestMs).findLast((timeMs) => timeMs !== undefined);
+    const last = sent ?? lastRecordMs ?? undefined;
     const lastMs = last === undefined ? undefined : Math.min(nowMs, last - this.#offsetMs);
-    const isRecent = lastMs !== undefined && nowMs - lastMs < RECENT_MS;
+    const isRecent = lastMs !== undefined && nowMs - lastMs < (sent === undefined ? BUSY_MS : RECENT_MS);
     const untilMs = this.#isLive && !isRecent ? nowMs - READ_MS : lastMs;
     return Math.max(facts.asOfMs, untilMs ?? facts.asOfMs);
   }

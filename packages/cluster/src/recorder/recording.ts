@@ -181,7 +181,8 @@ export class Recording {
     for (const { family, pieces } of this.#parts) {
       const last = pieces.at(-1);
       if (!last) continue;
-      ends.set(family, encodePlace({ ...last, offset: last.run.next }));
+      // A follow continues after the record that a position is in: the next one begins behind it.
+      ends.set(family, encodePlace({ ...last, offset: Math.max(0, last.run.next - 1) }));
       lastMs = Math.max(lastMs ?? -Infinity, last.run.lastMs ?? -Infinity);
     }
     if (ends.size === 0 || lastMs === null) return undefined;
