@@ -139,12 +139,13 @@ export class MemberSigns {
   }
 
   /** The member gave a sign of life: anything that came from itself. */
-  sign(id: string, atMs = this.#readClock().wallMs): void {
+  sign(id: string): void {
     const member = this.#members.get(id);
     if (!member) return;
     this.#checkPause();
-    const isBacklog = this.#readClock().runningMs - this.#resumedMs < BACKLOG_MS;
-    const seenMs = isBacklog ? Math.min(atMs, this.#awakeMs) : atMs;
+    const { wallMs, runningMs } = this.#readClock();
+    const isBacklog = runningMs - this.#resumedMs < BACKLOG_MS;
+    const seenMs = isBacklog ? Math.min(wallMs, this.#awakeMs) : wallMs;
     if (member.state !== 'up') return void this.#ask(member);
     if (member.firstFailureMs !== undefined) {
       member.gap ??= { lastSignMs: member.lastSignMs, firstFailureMs: member.firstFailureMs };
@@ -155,14 +156,15 @@ export class MemberSigns {
   }
 
   /** A contact with the member failed, or its connection was closed: it is asked whether it is still there. */
-  failed(id: string, atMs = this.#readClock().wallMs): void {
+  failed(id: string): void {
     const member = this.#members.get(id);
-    if (member?.state === 'up' && atMs >= (member.lastSignMs ?? 0)) this.#ask(member);
+    if (member?.state === 'up') this.#ask(member);
   }
 
   /** The member said that it stops. */
-  left(id: string, atMs = this.#readClock().wallMs): void {
+  left(id: string): void {
     const member = this.#members.get(id);
+    const atMs = this.#readClock().wallMs;
     if (!member || member.state === 'left' || member.state === 'lost') return;
     const { run, lastSignMs } = member;
     member.state = 'left';

@@ -268,8 +268,9 @@ export class FollowHub {
     return Number.isFinite(least) ? least : 0;
   }
 
+  /** Whether records are only counted, which never ends. */
   get #onlyCounts(): boolean {
-    return this.#sessions.size > 0 && [...this.#sessions].every(({ counts, isEnded }) => counts || isEnded);
+    return this.#polls > 1;
   }
 
   #onEvent(name: string | undefined, entries: boolean): void {

@@ -1,7 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { HEAD_BYTES, resumeCursor } from '../cursor/cursor.ts';
-import type { FollowedText, FollowItem, FoundRecord } from '../types.ts';
-import type { RecordEntry } from './ring/ring-entry.ts';
+import type { CountedItem, FollowedText, FollowItem, FoundRecord } from '../types.ts';
 
 /** Text of one item at most: more than a batch, and than one record, ever has. */
 const MAX_BYTES = 1024 ** 2;
@@ -12,48 +11,82 @@ const LEVEL = 1;
 /** What the cursors of a file begin with if no other file begins like it. */
 const IDENTIFIED = new RegExp(`^[0-9a-f]+\\.${HEAD_BYTES.toString(36)}\\.`);
 
-/** A record, or a part of one, that follows another one in a file. */
-interface Part extends Pick<FollowedText, 'file' | 'offset' | 'continued'> {
+/** A record, or a part of one, that can be joined with those next to it. */
+export interface TextPart extends Pick<FollowedText, 'file' | 'offset'> {
+  /** The same for parts of the same file. */
+  source: unknown;
   text: Buffer;
-  timeMs: number | undefined;
+  continued: boolean;
+  /** `NaN` if there is none. */
+  timeMs: number;
+  /** The cursor that resumes after it. */
+  after(): string;
 }
 
-/** The text of records that follow each other in a file. */
-export function entriesText(entries: readonly [RecordEntry, ...RecordEntry[]]): FollowedText {
-  const parts = entries.map(({ piece, file }) => {
-    const { offset, bytes: text, continued, head } = piece;
-    return { file, offset, text, continued, timeMs: Number.isNaN(head.timeMs) ? undefined : head.timeMs };
-  });
-  return joinParts(parts as [Part, ...Part[]], (entries.at(-1) ?? entries[0]).after);
-}
+/** Joins parts that follow each other in a file. */
+export class TextJoiner {
+  readonly #items: CountedItem[];
+  #run: TextPart[] = [];
 
-/** Records that were read with their text, joined where they follow each other and it is that of the file. */
-export function joinRecords(items: readonly FollowItem[]): FollowItem[] {
-  const joined: FollowItem[] = [];
-  let run: [Part, ...Part[]] | undefined;
-  let last: FoundRecord | undefined;
-  const end = () => {
-    if (run && last) joined.push(joinParts(run, resumeCursor(last)));
-    run = undefined;
-  };
-  for (const item of items) {
-    const isWhole = item.type === 'record' && !item.unfinished && IDENTIFIED.test(item.cursor);
-    const read = isWhole ? readItemText(item) : undefined;
-    if (!isWhole || !read?.isExact) {
-      end();
-      joined.push(item);
-      continue;
-    }
-    const isNext = last && last.offset + last.bytes === item.offset && last.file === item.file;
-    if (!isNext || headOf(item) !== (last && headOf(last))) end();
-    const { file, offset, timeMs, continued = false } = item;
-    const part = { file, offset, timeMs, continued, text: read.text };
-    if (run) run.push(part);
-    else run = [part];
-    last = item;
+  /** Adds to these items. */
+  constructor(items: CountedItem[] = []) {
+    this.#items = items;
   }
-  end();
-  return joined;
+
+  add(part: TextPart): void {
+    const last = this.#run.at(-1);
+    if (last && (last.source !== part.source || last.offset + last.text.length !== part.offset)) this.end();
+    this.#run.push(part);
+  }
+
+  push(item: CountedItem): void {
+    this.end();
+    this.#items.push(item);
+  }
+
+  end(): CountedItem[] {
+    const [first, last] = [this.#run[0], this.#run.at(-1)];
+    if (!first || !last) return this.#items;
+    const text = Buffer.concat(this.#run.map((part) => part.text));
+    const times = this.#run.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
+    const { file, offset, continued } = first;
+    this.#run = [];
+    this.#items.push({
+      type: 'text',
+      ...{ file, cursor: last.after(), offset, bytes: text.length },
+      deflated: deflateRawSync(text, { level: LEVEL }).toString('base64'),
+      ...(continued && { continued }),
+      ...(times.length > 0 && { timeMs: times[0], lastMs: times.reduce((most, timeMs) => Math.max(most, timeMs)) }),
+    });
+    return this.#items;
+  }
+}
+
+/** Records that were read with their text, joined where that is the text of the file. */
+export function joinRecords(items: readonly FollowItem[]): FollowItem[] {
+  const joiner = new TextJoiner();
+  for (const item of items) {
+    const part = item.type === 'record' ? recordPart(item) : undefined;
+    if (part) joiner.add(part);
+    else joiner.push(item);
+  }
+  return joiner.end() as FollowItem[];
+}
+
+function recordPart(record: FoundRecord): TextPart | undefined {
+  const { file, offset, cursor, timeMs = Number.NaN, continued = false, unfinished = false } = record;
+  const [head] = IDENTIFIED.exec(cursor) ?? [];
+  const read = head === undefined || unfinished ? undefined : readItemText(record);
+  if (!read?.isExact) return undefined;
+  return {
+    source: `${head}${file}`,
+    file,
+    offset,
+    text: read.text,
+    continued,
+    timeMs,
+    after: () => resumeCursor(record),
+  };
 }
 
 /** The text of an item with the end of its last line, and whether it is that of the file, byte for byte. */
@@ -69,19 +102,6 @@ export function readItemText(item: FoundRecord | FollowedText): { text: Buffer; 
   return { text: Buffer.concat([body, Buffer.from(ending)]), isExact };
 }
 
-function joinParts(parts: readonly [Part, ...Part[]], cursor: string): FollowedText {
-  const [{ file, offset, continued }] = parts;
-  const text = Buffer.concat(parts.map((part) => part.text));
-  const times = parts.map(({ timeMs }) => timeMs).filter((timeMs) => timeMs !== undefined);
-  return {
-    type: 'text',
-    ...{ file, cursor, offset, bytes: text.length },
-    deflated: deflateRawSync(text, { level: LEVEL }).toString('base64'),
-    ...(continued && { continued }),
-    ...(times.length > 0 && { timeMs: times[0], lastMs: times.reduce((most, timeMs) => Math.max(most, timeMs)) }),
-  };
-}
-
 /** It comes from another node: `undefined` if it is not what the item says. */
 function inflate({ deflated, bytes }: FollowedText): Buffer | undefined {
   if (!(bytes > 0 && bytes <= MAX_BYTES)) return undefined;
@@ -92,8 +112,4 @@ function inflate({ deflated, bytes }: FollowedText): Buffer | undefined {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return undefined;
   }
-}
-
-function headOf({ cursor }: FoundRecord): string {
-  return cursor.slice(0, cursor.indexOf('.', cursor.indexOf('.') + 1));
 }

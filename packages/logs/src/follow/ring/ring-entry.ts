@@ -3,6 +3,7 @@ import type { Format, LineHead } from '../../parse/format.ts';
 import { fieldJson } from '../../query/record-fields.ts';
 import { shownFields } from '../../scan/block/record-formatter.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
+import type { TextPart } from '../followed-text.ts';
 
 /** Bytes to be emitted: a record, or a part of one. */
 export interface Piece {
@@ -83,14 +84,6 @@ export class RecordEntry {
     return this.#format;
   }
 
-  get file(): string {
-    return this.#ref.name;
-  }
-
-  get isIdentified(): boolean {
-    return this.#ref.isIdentified;
-  }
-
   get cursor(): string {
     return this.found({ raw: false }).cursor;
   }
@@ -108,10 +101,12 @@ export class RecordEntry {
     return resumeCursor({ cursor, offset, bytes: bytes.length, timeMs: this.resumeMs });
   }
 
-  /** Whether it comes right after another one in the same file. */
-  isAfter(other: RecordEntry): boolean {
-    const { offset, bytes } = other.piece;
-    return other.#ref === this.#ref && offset + bytes.length === this.piece.offset;
+  /** `undefined` if its line is not finished, or the file is so short that another one may begin like it. */
+  get part(): TextPart | undefined {
+    const { offset, bytes: text, continued, unfinished, head } = this.piece;
+    const { name: file, isIdentified } = this.#ref;
+    if (unfinished || !isIdentified) return undefined;
+    return { source: this.#ref, file, offset, text, continued, timeMs: head.timeMs, after: () => this.after };
   }
 
   /**

@@ -2,7 +2,7 @@ import { decodeCursor, encodeMark, type FileMark, fnv1a, HEAD_BYTES, type Record
 import { isMarked } from '../../cursor/file-mark.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import type { CountedItem, CountedRecords, FollowItem, FoundRecord, HistogramBucket } from '../../types.ts';
-import { entriesText } from '../followed-text.ts';
+import { TextJoiner } from '../followed-text.ts';
 import type { EntrySource, RecordEntry, RingEntry } from '../ring/ring-entry.ts';
 import type { SharedFilter } from '../shared-filter.ts';
 import type { LogTail } from './log-tail.ts';
@@ -159,23 +159,14 @@ export class TailReader {
     );
     const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
     if (this.#counts && fresh.length > 0) items.unshift(countOthers(this.tail.family, fresh, wanted));
-    let run: RecordEntry[] = [];
-    const endRun = () => {
-      const [first, ...rest] = run;
-      if (first) items.push(entriesText([first, ...rest]));
-      run = [];
-    };
+    const joiner = new TextJoiner(items);
     for (const entry of fresh) {
       if (entry.kind === 'record' && !wanted.has(entry)) continue;
-      const isJoined = texts && entry.kind === 'record' && entry.isIdentified && !entry.piece.unfinished;
-      const joined = isJoined ? entry : undefined;
-      const last = run.at(-1);
-      if (last && !joined?.isAfter(last)) endRun();
-      if (joined) run.push(joined);
-      else items.push(entry.kind === 'event' ? entry.event : entry.found(this.#shown));
+      const part = texts && entry.kind === 'record' ? entry.part : undefined;
+      if (part) joiner.add(part);
+      else joiner.push(entry.kind === 'event' ? entry.event : entry.found(this.#shown));
     }
-    endRun();
-    return items;
+    return joiner.end();
   }
 
   /** Skips to the ring's first record that is no continuation, because a search returns whole records. */
