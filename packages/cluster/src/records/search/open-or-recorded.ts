@@ -40,7 +40,8 @@ export function openOrRecorded(deps: ClusterDeps, { member, departed }: ChosenMe
   const open = (signal: AbortSignal) => {
     const onSilence = async (failure: Pick<MemberReport, 'outcome' | 'detail'>) => {
       const recorded = await deps.directory.find(member.id);
-      if (!recorded) return undefined;
+      // A configuration that is known of it does not stand for its records.
+      if (!recorded || recorded.recordedBy === null) return undefined;
       const report = { id: member.id, elapsedMs: 0, count: 0, asOfMs: null, ...failure };
       instead = insteadOf(recordedReport(report, recorded), recorded);
       return options.searchRecorded(recorded, signal);
