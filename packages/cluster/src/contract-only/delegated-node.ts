@@ -26,7 +26,7 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
-import type { RecordBatch } from '@porthole/records';
+import { isBatch, type RecordBatch } from '@porthole/records';
 
 /** Operations beyond the contract. */
 export type Operation = Exclude<keyof NodeState, 'describe' | 'config' | 'listLogs' | 'viewLog'>;
@@ -52,6 +52,11 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
     return error;
   }
 
+  /** Maps the end of a response about records. */
+  protected toEnd<E extends { limits?: string }>(end: E): E {
+    return end;
+  }
+
   settings(options?: CallOptions): Promise<NodeSettings> {
     return this.#call('settings', { options }, (node) => node.settings(options));
   }
@@ -65,7 +70,7 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   }
 
   search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd> {
-    return this.#stream('search', { request, options }, (node) => node.search(request, options));
+    return this.#search('search', { request, options }, (node) => node.search(request, options));
   }
 
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
@@ -73,23 +78,23 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   }
 
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return this.#call('logHistogram', { request, options }, (node) => node.logHistogram(request, options));
+    return this.#count('logHistogram', { request, options }, (node) => node.logHistogram(request, options));
   }
 
   logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return this.#call('logDigest', { request, options }, (node) => node.logDigest(request, options));
+    return this.#count('logDigest', { request, options }, (node) => node.logDigest(request, options));
   }
 
   logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields> {
-    return this.#call('logFields', { request, options }, (node) => node.logFields(request, options));
+    return this.#count('logFields', { request, options }, (node) => node.logFields(request, options));
   }
 
   logTop(request: TopQuery, options?: SearchOptions): Promise<Top> {
-    return this.#call('logTop', { request, options }, (node) => node.logTop(request, options));
+    return this.#count('logTop', { request, options }, (node) => node.logTop(request, options));
   }
 
   events(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd> {
-    return this.#stream('events', { request, options }, (node) => node.events(request, options));
+    return this.#search('events', { request, options }, (node) => node.events(request, options));
   }
 
   followEvents(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
@@ -102,6 +107,23 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
 
   configVersion(version: string, options?: CallOptions): Promise<ConfigVersion> {
     return this.#call('configVersion', { options }, (node) => node.configVersion(version, options));
+  }
+
+  async #count<T extends { end: { limits?: string } }>(
+    operation: Operation,
+    given: Given,
+    count: (node: NodeState) => Promise<T>,
+  ): Promise<T> {
+    const counted = await this.#call(operation, given, count);
+    return { ...counted, end: this.toEnd(counted.end) };
+  }
+
+  async *#search(
+    operation: Operation,
+    given: Given,
+    search: (node: NodeState) => AsyncIterable<RecordBatch | SearchEnd>,
+  ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    for await (const item of this.#stream(operation, given, search)) yield isBatch(item) ? item : this.toEnd(item);
   }
 
   async #call<T>(operation: Operation, given: Given, call: (node: NodeState) => Promise<T>): Promise<T> {

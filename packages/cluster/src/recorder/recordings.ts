@@ -16,22 +16,7 @@ import {
 } from '@porthole/contract';
 import { createZone, LogDir, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
-import type {
-  ByteStream,
-  Digest,
-  DigestQuery,
-  Fields,
-  FieldsQuery,
-  Histogram,
-  HistogramQuery,
-  LogEntry,
-  LogFileDetails,
-  SearchEnd,
-  SearchQuery,
-  Top,
-  TopQuery,
-} from '@porthole/logs/types';
-import { isBatch, type RecordBatch } from '@porthole/records';
+import type { ByteStream, LogEntry, LogFileDetails, SearchQuery } from '@porthole/logs/types';
 import type { CopiedText, CopyTarget } from '../contract-only/contract-node.ts';
 import { DelegatedNode } from '../contract-only/delegated-node.ts';
 import type { Clocks } from '../fan-out/clock.ts';
@@ -444,40 +429,11 @@ class RecordedSomewhere extends DelegatedNode implements NodeState {
     return (await this.#load(options)).viewLog(request, options);
   }
 
-  override async *search(request: SearchQuery, options?: SearchOptions): AsyncGenerator<RecordBatch | SearchEnd> {
-    for await (const item of super.search(request, options)) yield isBatch(item) ? item : this.#toEnd(item);
-  }
-
-  override logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return this.#counted(super.logHistogram(request, options));
-  }
-
-  override logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return this.#counted(super.logDigest(request, options));
-  }
-
-  override logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields> {
-    return this.#counted(super.logFields(request, options));
-  }
-
-  override logTop(request: TopQuery, options?: SearchOptions): Promise<Top> {
-    return this.#counted(super.logTop(request, options));
-  }
-
-  override async *events(request: SearchQuery, options?: SearchOptions): AsyncGenerator<RecordBatch | SearchEnd> {
-    for await (const item of super.events(request, options)) yield isBatch(item) ? item : this.#toEnd(item);
-  }
-
   protected nodeFor(_operation: unknown, { options }: { options: CallOptions }): Promise<NodeState> {
     return this.#load(options);
   }
 
-  async #counted<T extends { end: Omit<SearchEnd, 'type' | 'cursor'> }>(counting: Promise<T>): Promise<T> {
-    const counted = await counting;
-    return { ...counted, end: this.#toEnd(counted.end) };
-  }
-
-  #toEnd<E extends { limits?: string }>(end: E): E {
+  protected override toEnd<E extends { limits?: string }>(end: E): E {
     if (!this.#isReported) return end;
     const { limits: _limits, ...rest } = end;
     return rest as E;
