@@ -11,6 +11,7 @@ import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { scaled } from '../testing/timeout-scale.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
+import { readItemText } from './followed-text.ts';
 
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
 const EVERY_MS = 60;
@@ -46,9 +47,10 @@ class Ledger {
         if (item.reason === 'slow') this.slowGaps++;
       }
       if (item.type === 'rotated' || item.type === 'truncated') this.rotations++;
-      if (item.type !== 'record') continue;
+      if (item.type !== 'record' && item.type !== 'text') continue;
       this.cursor = item.cursor;
-      for (const [, digits] of item.message.matchAll(/#(\d+)#/g)) this.#number(Number(digits), item.file);
+      const read = item.type === 'text' || item.raw !== undefined ? readItemText(item)?.text.toString() : item.message;
+      for (const [, digits] of read?.matchAll(/#(\d+)#/g) ?? []) this.#number(Number(digits), item.file);
     }
   }
 
@@ -73,6 +75,10 @@ interface Run {
 
 async function followFast({ logs, query, ledger, signal }: Run): Promise<void> {
   for await (const items of logs.follow(query, { signal })) ledger.take(items);
+}
+
+async function followTexts({ logs, query, ledger, signal }: Run): Promise<void> {
+  for await (const items of logs.follow({ ...query, raw: true }, { signal, texts: true })) ledger.take(items);
 }
 
 /** Takes a batch, then pauses. */
@@ -128,16 +134,19 @@ test('no line is lost, none comes twice, whatever the rotation', {
   const runs = KINDS.flatMap((kind) => {
     const logs = openDir(join(dir, kind), { followBytes: 1024 * 1024, workers: 1 });
     const query = { family: 'app.log', start: 'end' } as const;
-    const made = (name: string, more: FollowQuery = query) => ({
+    // Nobody else follows: it is read at intervals.
+    const alone = openDir(join(dir, kind), { followBytes: 1024 * 1024, workers: 1 });
+    const made = (name: string, more: FollowQuery = query, from = logs) => ({
       kind,
       name,
-      run: { logs, query: more, ledger: new Ledger(), signal },
+      run: { logs: from, query: more, ledger: new Ledger(), signal },
     });
     return [
       { ...made('fast'), go: followFast },
       { ...made('fast-file', { file: 'app.log', start: query.start }), go: followFast },
       { ...made('slow'), go: followSlowly },
       { ...made('again'), go: followAgainAndAgain },
+      { ...made('texts', query, alone), go: followTexts },
     ];
   });
   const followed = runs.map(({ go, run: one }) => go(one));
