@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, readdirSync, writeFileSync } from 'node:fs';
+import { linkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
@@ -8,7 +8,7 @@ import { LogDir } from '@porthole/logs';
 import { eventually, searchItems } from '@porthole/logs/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
-import { tempDir } from './testing/program.ts';
+import { fakeClock, tempDir } from './testing/program.ts';
 import { openMany } from './testing/raw-http.ts';
 
 const FILES = { 'a.log': 'text\n' };
@@ -80,10 +80,9 @@ describe('a clock that jumps', () => {
   it('forward and back leaves a node that answers, limits and writes its log', async () => {
     const cwd = tempDir();
     const clock = join(cwd, 'clock');
-    writeFileSync(clock, '+0');
-    const env = { LD_PRELOAD: fakeTimeLibrary(), FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1' };
+    const env = fakeClock(clock);
     const flags = ['--log-level', 'debug', '--http-max-requests-per-second', '1000'];
-    const node = await AttackedNode.start({ cwd, files: FILES, flags, env: { ...env, DONT_FAKE_MONOTONIC: '1' } });
+    const node = await AttackedNode.start({ cwd, files: FILES, flags, env });
     const times: number[] = [];
     for (const offset of ['+3600', '+31536000', '-86400', '+0']) {
       writeFileSync(clock, offset);
@@ -99,13 +98,6 @@ describe('a clock that jumps', () => {
     await node.expectHealthy();
   });
 });
-
-/** Debian puts it below the folder of the machine's kind. */
-function fakeTimeLibrary(): string {
-  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime'));
-  const folder = folders.find((path) => path.includes('linux-gnu'));
-  return join(folder ?? '', 'libfaketimeMT.so.1');
-}
 
 const MIB = 1024 ** 2;
 

@@ -29,6 +29,7 @@ interface ClusterProcessOptions {
   cwd?: string;
   /** What runs it, in place of this process: a command and its first words. */
   through?: readonly string[];
+  env?: Record<string, string>;
 }
 
 /** A `porthole serve` that observes a service of its own, and writes that service's log. */
@@ -38,7 +39,7 @@ export class ClusterProcess {
   readonly program: Program;
   #url = '';
 
-  private constructor(id: string, { flags = [], cwd = tempDir(), through }: ClusterProcessOptions) {
+  private constructor(id: string, { flags = [], cwd = tempDir(), through, env }: ClusterProcessOptions) {
     this.id = id;
     this.cwd = cwd;
     mkdirSync(join(cwd, 'logs'), { recursive: true });
@@ -50,7 +51,8 @@ export class ClusterProcess {
       ...SHORT_LIMITS,
       flags,
     ].flat();
-    this.program = through === undefined ? new Program(args, { cwd }) : throughCommand(through, args, cwd);
+    const run = { cwd, ...(env && { env }) };
+    this.program = through === undefined ? new Program(args, run) : throughCommand(through, args, cwd);
   }
 
   /** Resolves when it says that it is ready. */
@@ -144,11 +146,11 @@ export interface TestCluster {
   start(id: string): Promise<ClusterProcess>;
 }
 
-/** Nodes of one cluster, each with an address that it keeps. `flags`: more of them, for one of the nodes. */
+/** Nodes of one cluster, each with an address that it keeps. */
 export async function startCluster(
   kind: Registry,
   ids: readonly string[],
-  { prepare, flags }: { prepare?(id: string, cwd: string): void; flags?(id: string): readonly string[] } = {},
+  { prepare, env }: { prepare?(id: string, cwd: string): void; env?(id: string): Record<string, string> } = {},
 ): Promise<TestCluster> {
   const ports = await freePorts(ids.length);
   const list = ids.map((id, at) => `${id}=http://127.0.0.1:${ports[at]}`).join(',');
@@ -156,8 +158,8 @@ export async function startCluster(
   const dirs = new Map(ids.map((id) => [id, tempDir()]));
   for (const [id, cwd] of dirs) prepare?.(id, cwd);
   const start = (id: string) => {
-    const own = ['--http-port', String(ports[ids.indexOf(id)]), ...(flags?.(id) ?? [])];
-    return ClusterProcess.start(id, { flags: [...registry, ...own], cwd: dirs.get(id) ?? '' });
+    const flags = [...registry, '--http-port', String(ports[ids.indexOf(id)])];
+    return ClusterProcess.start(id, { flags, cwd: dirs.get(id) ?? '', env: env?.(id) ?? {} });
   };
   return { nodes: await Promise.all(ids.map(start)), start };
 }

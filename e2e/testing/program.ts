@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -96,6 +96,16 @@ export function tempDir(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-e2e-')));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+/** The environment of a program whose clock is off by what is written to the file, like `+3600`; monotonic time is not. */
+export function fakeClock(file: string): Record<string, string> {
+  writeFileSync(file, '+0');
+  // Debian puts it below the folder of the machine's kind.
+  const folder = readdirSync('/usr/lib').find((name) => name.includes('linux-gnu')) ?? '';
+  const library = join('/usr/lib', folder, 'faketime', 'libfaketimeMT.so.1');
+  const how = { FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' };
+  return { LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file, ...how };
 }
 
 /** Runs a command line to its end. */
