@@ -20,15 +20,7 @@ import { createJsonFormat } from './formats/json-format.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { OWN_LAYOUTS, type OwnLayoutName } from './formats/layout/own-layouts.ts';
 import { createOtlpFormat } from './formats/otlp-format.ts';
-import {
-  completeLines,
-  groupLines,
-  isObject,
-  type Line,
-  type LineGroup,
-  MAX_SAMPLE_BYTES,
-  type SampleLine,
-} from './formats/sample-lines.ts';
+import { completeLines, isObject, type Line, MAX_SAMPLE_BYTES, type SampleLine } from './formats/sample-lines.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
 import type { LineWrapper } from './formats/wrapped/line-wrappers.ts';
 import {
@@ -45,9 +37,6 @@ import { createJsonPathFormat, type JsonPaths, learnJsonPaths } from './heads/js
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
 import type { UserFormat } from './user-format.ts';
 import type { Zone } from './zone.ts';
-
-/** Lines that differ in more than digits: more of them are not tried. */
-const MAX_GROUPS = 96;
 
 /** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
 const OVERRULED_FACTOR = 2;
@@ -80,12 +69,6 @@ export const FORMAT_NAMES: readonly BuiltInFormatName[] = [
   ...BLOCK_NAMES,
   ...PLAIN_NAMES,
 ];
-
-const OWN: readonly CandidateFormat[] = Object.entries(CREATORS).map(([name, create]) => ({
-  name,
-  isPartial: false,
-  create,
-}));
 
 /** Whether times may lack a year or a date, so that they depend on when the file was written. */
 export function hasPartialTimes(spec: FormatName, added: readonly CandidateFormat[] = []): boolean {
@@ -181,14 +164,17 @@ function wrap(
  */
 export class FormatDetector {
   readonly #zone: Zone;
-  readonly #formats: LazyFormats;
-  readonly #added: LazyFormats;
+  readonly #formats: readonly ShapedFormat[];
+  readonly #candidates: readonly CandidateFormat[];
+  readonly #added: readonly (ShapedFormat | undefined)[];
   readonly #wrappers = new Map<WrapperName, LineWrapper>();
 
   constructor(zone: Zone, added: readonly CandidateFormat[] = []) {
     this.#zone = zone;
-    this.#formats = new LazyFormats(zone, OWN);
-    this.#added = new LazyFormats(zone, added);
+    const options = { zone, writtenMs: Number.NaN };
+    this.#formats = Object.values(CREATORS).map((create) => create(options));
+    this.#candidates = added;
+    this.#added = added.map(({ isPartial, create }) => (isPartial ? undefined : create(options)));
   }
 
   /**
@@ -196,8 +182,6 @@ export class FormatDetector {
    * lines that belong to no record do not matter. If no line has a time, it is JSON or plain text.
    */
   detect(sample: Buffer, writtenMs: number): Format {
-    this.#formats.setWritten(writtenMs);
-    this.#added.setWritten(writtenMs);
     return this.#detectIn(sample, writtenMs, WRAPPER_NAMES);
   }
 
@@ -208,9 +192,14 @@ export class FormatDetector {
       const text = unwrapSample(this.#wrapper(name), bytes);
       if (!text) continue;
       const inner = this.#detectIn(text, writtenMs, wrappers.slice(index + 1));
-      return wrap(name, inner, { zone: this.#zone, writtenMs, added: this.#added.candidates });
+      return wrap(name, inner, { zone: this.#zone, writtenMs, added: this.#candidates });
     }
     return this.#detectPlain(sample, writtenMs);
+  }
+
+  /** Only times without a year or date depend on when the file was written. */
+  #createAdded(writtenMs: number): ShapedFormat[] {
+    return this.#candidates.map(({ create }, index) => this.#added[index] ?? create({ zone: this.#zone, writtenMs }));
   }
 
   #wrapper(name: WrapperName): LineWrapper {
@@ -226,9 +215,10 @@ export class FormatDetector {
     if (blocks) return blocks;
     const all = completeLines(bytes, Number.POSITIVE_INFINITY);
     const lines = all.length > MAX_LINES ? pickLines(all) : all;
-    const own = pick(this.#formats, sample, lines, ({ mayHaveUsualTime: may }) => may);
-    const isAdded = this.#added.candidates.length > 0;
-    const added = isAdded ? pick(this.#added, sample, lines, ({ mayHaveTime: may }) => may) : undefined;
+    const usual = lines.filter(({ mayHaveUsualTime: may }) => may);
+    const own = pickBest(this.#formats, sample, { lines, tried: usual });
+    const timely = lines.filter(({ mayHaveTime: may }) => may);
+    const added = pickBest(this.#createAdded(writtenMs), sample, { lines, tried: timely });
     const trimmed = lines.map(({ start, end }) => ({ start, end: trimLineEnd(bytes, start, end) }));
     const filled = trimmed.filter(({ start, end }) => end > start);
     const objects = filled.filter(({ start, end }) => isObject(bytes, start, end));
@@ -252,8 +242,7 @@ export class FormatDetector {
     const isClock = learned.slots[0]?.spelling === 'clock';
     const plain = pickColumns(timed, this.#zone)?.name ?? (isClock ? 'clock-text' : 'timed-text');
     const json = CREATORS.json(options);
-    if (!objects.some(({ start, end }) => hasTime(json, bytes, start, end)))
-      return createLearned(plain, learned, options);
+    if (!objects.some((line) => hasTime(json, bytes, line))) return createLearned(plain, learned, options);
     return createLearned('json-mixed', { ...learned, columns: plain }, options);
   }
 }
@@ -295,15 +284,6 @@ function detectUntimed(
   return createLearned('text', learned.untimedLevels.length > 0 ? learned : NOTHING_LEARNED, options);
 }
 
-function pick(
-  formats: Iterable<ShapedFormat>,
-  sample: Buffer,
-  lines: readonly SampleLine[],
-  mayFit: (line: SampleLine) => boolean,
-): Candidate | undefined {
-  return pickBest(formats, sample, { lines, groups: groupLines(sample, lines.filter(mayFit)).slice(0, MAX_GROUPS) });
-}
-
 /** If at least this share of objects has a level, others need none. */
 const FEW = 0.1;
 
@@ -332,7 +312,7 @@ function spread(lines: readonly SampleLine[]): SampleLine[] {
 /** Objects of JSON whose keys are learned. */
 const MAX_OBJECTS = 48;
 
-function hasTime(format: ShapedFormat, bytes: Buffer, start: number, end: number): boolean {
+function hasTime(format: ShapedFormat, bytes: Buffer, { start, end }: Line): boolean {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
 }
@@ -364,65 +344,34 @@ interface Candidate {
   format: ShapedFormat;
   /** Lines that start a record with a time. */
   timed: number;
-  /** Whether enough of these are typical of this format; computed only where it decides, because it creates strings. */
-  isTypical: boolean | undefined;
 }
 
-/** All lines, and groups of those that may have times. */
+/** All lines, and those that may have times. */
 interface Sampled {
   lines: readonly Line[];
-  groups: readonly LineGroup[];
+  tried: readonly Line[];
 }
 
 /** The first format that finds times in nearly as many lines as any other, in typical ones of its own. */
-function pickBest(all: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled): Candidate | undefined {
-  const formats = [...all];
-  const { groups } = sampled;
-  const isTypical = (candidate: Candidate) => {
-    candidate.isTypical ??= hasTypicalLines(candidate, sample, sampled);
-    return candidate.isTypical;
-  };
-  const mostPossible = groups.reduce((sum, { count }) => sum + count, 0);
-  if (mostPossible === 0) return undefined;
-  const candidates: Candidate[] = [];
-  let most = 0;
-  for (const format of formats) {
-    if (!format.timed) continue;
-    const timed = countTimed(format, sample, groups);
-    if (timed === 0) continue;
-    const candidate: Candidate = { format, timed, isTypical: undefined };
-    candidates.push(candidate);
-    if (timed <= most || !isTypical(candidate)) continue;
-    most = timed;
-    // No later format can find more, and of equal ones the first is chosen.
-    if (most === mostPossible) break;
-  }
-  return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
+function pickBest(formats: readonly ShapedFormat[], bytes: Buffer, { lines, tried }: Sampled): Candidate | undefined {
+  const fitting = formats.flatMap((format): Candidate[] => {
+    const timed = tried.filter((line) => hasTime(format, bytes, line));
+    return timed.length > 0 && hasTypicalLines(format, bytes, { lines, timed })
+      ? [{ format, timed: timed.length }]
+      : [];
+  });
+  const most = Math.max(0, ...fitting.map(({ timed }) => timed));
+  return fitting.find(({ timed }) => timed >= most * NEARLY_AS_MANY);
 }
 
-function countTimed(format: ShapedFormat, bytes: Buffer, groups: readonly LineGroup[]): number {
-  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  let timed = 0;
-  for (const group of groups) if (isTimed(format, bytes, group, head)) timed += group.count;
-  return timed;
-}
-
-function isTimed(format: ShapedFormat, bytes: Buffer, { start, end }: LineGroup, head: LineHead): boolean {
-  if (format.firstBytes?.[bytes[start] ?? 0] === 0) return false;
-  if (format.hasTime) return format.hasTime(bytes, start, end);
-  return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
-}
-
-function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, { lines, groups }: Sampled): boolean {
-  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  let typical = 0;
-  const { header } = format;
+function hasTypicalLines(
+  { header, isTypical }: ShapedFormat,
+  bytes: Buffer,
+  { lines, timed }: { lines: readonly Line[]; timed: readonly Line[] },
+): boolean {
   if (header && lines.some(({ start, end }) => startsWith(bytes, start, end, header))) return true;
-  for (const group of groups) {
-    if (isTimed(format, bytes, group, head) && format.isTypical(bytes, group.start, group.end)) typical += group.count;
-    if (typical >= timed * TYPICAL_SHARE) return true;
-  }
-  return false;
+  const typical = timed.filter(({ start, end }) => isTypical(bytes, start, end));
+  return typical.length >= timed.length * TYPICAL_SHARE;
 }
 
 type FormatCreator = (options: FormatOptions) => ShapedFormat;
@@ -442,41 +391,6 @@ function lazyLayout(definition: LayoutDefinition): FormatCreator {
     compiled ??= compileLayoutFormat(definition);
     return compiled.create(options);
   };
-}
-
-/** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
-class LazyFormats implements Iterable<ShapedFormat> {
-  readonly #zone: Zone;
-  readonly candidates: readonly CandidateFormat[];
-  readonly #created: (ShapedFormat | undefined)[] = [];
-  /** Positions of those created that depend on when the file was written. */
-  #partial: number[] = [];
-  #writtenMs = Number.NaN;
-
-  constructor(zone: Zone, candidates: readonly CandidateFormat[]) {
-    this.#zone = zone;
-    this.candidates = candidates;
-  }
-
-  *[Symbol.iterator](): Iterator<ShapedFormat> {
-    for (const [index, { isPartial, create }] of this.candidates.entries()) {
-      let format = this.#created[index];
-      if (!format) {
-        format = create({ zone: this.#zone, writtenMs: this.#writtenMs });
-        this.#created[index] = format;
-        if (isPartial) this.#partial.push(index);
-      }
-      yield format;
-    }
-  }
-
-  /** Only times without a year or date depend on it. */
-  setWritten(writtenMs: number): void {
-    if (writtenMs === this.#writtenMs) return;
-    this.#writtenMs = writtenMs;
-    for (const index of this.#partial) this.#created[index] = undefined;
-    this.#partial = [];
-  }
 }
 
 /** The formats of a directory: those from the settings, and the built-in ones. Valid definitions only. */

@@ -15,10 +15,6 @@ export type Columns = Omit<RecordFields, 'timeMs' | 'level'>;
 
 /** A format that can also decide whether a line is typical of it, which is used for detection. */
 export interface ShapedFormat extends Format {
-  /** The bytes a record can start with, as a table with 1 for each; any unless given. It only makes detection faster. */
-  readonly firstBytes?: Uint8Array;
-  /** Whether the line has a time where a record has one; faster than `readHead`, which is used unless it is given. */
-  hasTime?(bytes: Buffer, start: number, end: number): boolean;
   /** Whether the level is on a line below the first one of a record. */
   readonly readsBelow?: boolean;
   /** What a line starts with that shows that a file has this format, whatever its other lines are. */

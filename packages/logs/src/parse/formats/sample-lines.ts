@@ -13,11 +13,6 @@ export interface SampleLine extends Line {
   mayHaveUsualTime: boolean;
 }
 
-/** Lines that differ in nothing but digits near their start: one stands for all of them. */
-export interface LineGroup extends Line {
-  count: number;
-}
-
 /** How much of the start of a text is sampled, and how much of each other place. */
 export const SAMPLED_START_BYTES = 64 * 1024;
 const SAMPLED_PART_BYTES = 16 * 1024;
@@ -103,39 +98,6 @@ function findDigits(bytes: Buffer, start: number, end: number): Omit<SampleLine,
     run = 0;
   }
   return { mayHaveTime: isJson || digits >= LEAST_DIGITS, mayHaveUsualTime: false };
-}
-
-/** What distinguishes lines: most times, and what surrounds them, are within this much. */
-const GROUPED_BYTES = 64;
-
-/**
- * Groups lines by their start, with a zero for each digit: whether a format finds a time in them is tried once per group.
- * JSON objects with the same start may differ in the rest.
- */
-export function groupLines(bytes: Buffer, lines: readonly Line[]): LineGroup[] {
-  const [only] = lines;
-  if (only && lines.length === 1) return [{ start: only.start, end: only.end, count: 1 }];
-  const groups = new Map<string, LineGroup>();
-  for (const { start, end } of lines) {
-    const key = bytes[start] === OPEN_BRACE ? String(start) : withoutDigits(bytes, start, end);
-    const group = groups.get(key);
-    if (group) group.count++;
-    else groups.set(key, { start, end, count: 1 });
-  }
-  return [...groups.values()];
-}
-
-const SCRATCH = Buffer.alloc(GROUPED_BYTES);
-const ZERO = 48;
-
-/** The start of a line with a zero for each digit. */
-function withoutDigits(bytes: Buffer, start: number, end: number): string {
-  const length = Math.min(end - start, GROUPED_BYTES);
-  for (let at = 0; at < length; at++) {
-    const byte = bytes[start + at] ?? 0;
-    SCRATCH[at] = isDigit(byte) ? ZERO : byte;
-  }
-  return SCRATCH.toString('latin1', 0, length);
 }
 
 /** Whether a line looks like a JSON object; the end of a long one need not be there. */

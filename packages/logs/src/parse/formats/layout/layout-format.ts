@@ -3,7 +3,7 @@ import type { FormatOptions, LineHead } from '../../format.ts';
 import { createZone } from '../../zone.ts';
 import { type Columns, columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
-import { type CompiledTime, compileTimeLayout, isPartialTime } from './time-layout.ts';
+import { compileTimeLayout, isPartialTime } from './time-layout.ts';
 
 /** Time and level are within this much of a line. */
 const MAX_HEAD_BYTES = 4096;
@@ -37,19 +37,18 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
 } {
   const times = definition.times.map(compileTimeLayout);
   const lines = [...definition.lines, ...(definition.others ?? [])].map(compileLineLayout);
-  const firstBytes = collectFirstBytes(times, lines);
   return {
     isPartial: hasPartialTime(definition),
     create: (options) => {
       const { zone = options.zone } = definition.zone ? { zone: createZone(definition.zone) } : options;
-      const readers = times.map((time) => time.create({ ...options, zone }));
+      const readers = times.map((create) => create({ ...options, zone }));
       const [first = () => false] = readers;
       const readTime: typeof first =
         readers.length === 1
           ? first
           : (bytes, start, end, time) => readers.some((reader) => reader(bytes, start, end, time));
       const matchers = lines.map((line) => new LineMatcher(line, readTime, definition.levels));
-      return { ...createLayoutFormat(definition, matchers), firstBytes };
+      return createLayoutFormat(definition, matchers);
     },
   };
 }
@@ -61,33 +60,6 @@ function hasPartialTime({ times }: LayoutDefinition): boolean {
 
 function describeLead({ parts, timeParts }: LineLayout): string {
   return JSON.stringify(parts.slice(0, timeParts));
-}
-
-/** Tables with 1 for each byte that fits. */
-const DIGITS = byteTable(/[\d ]/);
-const LETTERS = byteTable(/[A-Za-z]/);
-const NOT_BLANK = byteTable(/\S/);
-const ANY = new Uint8Array(256).fill(1);
-const FIRST_OF_TIME = { digit: DIGITS, letter: LETTERS, any: ANY };
-
-function byteTable(pattern: RegExp): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
-}
-
-/** The bytes with which a line of one of the layouts can start. */
-function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineLayout[]): Uint8Array {
-  const table = new Uint8Array(256);
-  const allow = (more: Uint8Array) => {
-    for (let byte = 0; byte < 256; byte++) if (more[byte] === 1) table[byte] = 1;
-  };
-  for (const { parts } of lines) {
-    const [first] = parts;
-    if (first?.kind === 'literal') table[first.codes[0] ?? 0] = 1;
-    else if (first?.kind === 'time') for (const { startsWith } of times) allow(FIRST_OF_TIME[startsWith]);
-    else if (first?.kind === 'space' || first?.mayBeEmpty || first?.until !== 'space') allow(ANY);
-    else allow(first.type === 'int' ? DIGITS : NOT_BLANK);
-  }
-  return table;
 }
 
 /** The matcher whose head matches, or else one whose time does. Sets its time and rank. */
@@ -148,10 +120,6 @@ function createLayoutFormat(
       const fields = matcher ? toColumns(matcher, bytes) : { message: bytes.toString('utf8', bodyAt, lineEnd).trim() };
       const message = fields.message + more;
       return { ...known, ...fields, message: fields.message === '' ? message.replace(/^\n/, '') : message };
-    },
-    hasTime(bytes, start, end) {
-      const limit = Math.min(trimLineEnd(bytes, start, end), start + MAX_HEAD_BYTES);
-      return leads.some((matcher) => matcher.match(bytes, start, limit, matcher.layout.timeParts) >= 0);
     },
     isTypical: (bytes, start, end) => matchLine(typical, bytes, start, trimLineEnd(bytes, start, end)) !== undefined,
   };

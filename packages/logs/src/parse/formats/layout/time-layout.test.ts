@@ -8,7 +8,7 @@ const OPTIONS = { zone: createZone('Asia/Shanghai'), writtenMs: Date.parse('2026
 function read(layout: string, text: string): [string, string] | undefined {
   const bytes = Buffer.from(text);
   const time = { timeMs: Number.NaN, end: 0 };
-  if (!compileTimeLayout(layout).create(OPTIONS)(bytes, 0, bytes.length, time)) return undefined;
+  if (!compileTimeLayout(layout)(OPTIONS)(bytes, 0, bytes.length, time)) return undefined;
   return [new Date(time.timeMs).toISOString(), text.slice(time.end)];
 }
 

@@ -157,34 +157,26 @@ export function isPartialTime(layout: string): boolean {
   return layout !== 'epoch' && !(fields.includes('yy') && fields.includes('d'));
 }
 
-/** A layout from which readers are made. */
-export interface CompiledTime {
-  /** Whether a time starts with a digit or a space, and otherwise with a letter. */
-  startsWith: 'digit' | 'letter' | 'any';
-  create(options: FormatOptions): TimeReader;
-}
+/** Creates readers of a compiled layout. */
+type CreateTimeReader = (options: FormatOptions) => TimeReader;
 
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their digits. */
-const EPOCH: CompiledTime = {
-  startsWith: 'digit',
-  create:
-    ({ zone }) =>
-    (bytes, start, end, time) => {
-      const digitsEnd = skipDigits(bytes, start, end);
-      if (digitsEnd === start + 4) return false; // a year
-      const fractionEnd =
-        bytes[digitsEnd] === 46 && digitsEnd < end ? skipDigits(bytes, digitsEnd + 1, end) : digitsEnd;
-      if (digitsEnd === start + 1 && startsWith(bytes, fractionEnd, end, 'e+09')) {
-        // As zap writes seconds by default.
-        time.end = fractionEnd + 4;
-        time.timeMs = Math.floor(Number(bytes.toString('latin1', start, time.end)) * 1000);
-        return !Number.isNaN(time.timeMs);
-      }
-      time.timeMs = readTimeToken(bytes, start, fractionEnd, zone);
-      time.end = fractionEnd;
+const EPOCH: CreateTimeReader =
+  ({ zone }) =>
+  (bytes, start, end, time) => {
+    const digitsEnd = skipDigits(bytes, start, end);
+    if (digitsEnd === start + 4) return false; // a year
+    const fractionEnd = bytes[digitsEnd] === 46 && digitsEnd < end ? skipDigits(bytes, digitsEnd + 1, end) : digitsEnd;
+    if (digitsEnd === start + 1 && startsWith(bytes, fractionEnd, end, 'e+09')) {
+      // As zap writes seconds by default.
+      time.end = fractionEnd + 4;
+      time.timeMs = Math.floor(Number(bytes.toString('latin1', start, time.end)) * 1000);
       return !Number.isNaN(time.timeMs);
-    },
-};
+    }
+    time.timeMs = readTimeToken(bytes, start, fractionEnd, zone);
+    time.end = fractionEnd;
+    return !Number.isNaN(time.timeMs);
+  };
 
 /**
  * Compiles a time layout: `yyyy-MM-dd HH:mm:ss[.S][ X]`. Letters stand for fields (`yyyy yy MMM MM M dd d EEE HH H mm m ss s S
@@ -192,7 +184,7 @@ const EPOCH: CompiledTime = {
  * `m` and `s` have one or two digits and may be padded with a space; `S` is a fraction of any length; `X` is an offset or the
  * abbreviation of a zone, `O` an offset in minutes. `epoch` is a number of seconds, ms, µs or ns since 1970.
  */
-export function compileTimeLayout(layout: string): CompiledTime {
+export function compileTimeLayout(layout: string): CreateTimeReader {
   if (layout === 'epoch') return EPOCH;
   const { elements, names } = parseLayout(layout);
   for (const needed of [
@@ -208,10 +200,7 @@ export function compileTimeLayout(layout: string): CompiledTime {
   if (hasYear && !hasDate)
     throw new TimeLayoutError(`the time layout ${JSON.stringify(layout)} has a year, but no day`);
   const read = sequence(elements);
-  return {
-    startsWith: /^(?:EEE|MMM)/.test(layout) ? 'letter' : /^[yMdHms]/.test(layout) ? 'digit' : 'any',
-    create: (options) => createReader(read, options, { hasDate, hasYear }),
-  };
+  return (options) => createReader(read, options, { hasDate, hasYear });
 }
 
 function parseLayout(layout: string): { elements: Element[]; names: Set<string> } {
