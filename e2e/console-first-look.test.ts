@@ -91,7 +91,7 @@ it('a killed node stays on the page, with what was recorded and a notice between
   n1.write('written after that');
   const { page } = await openConsole(browser(), n1.url, { path: '/logs' });
   const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
-  await waitUntilVisible(page.getByText(/^n2 stopped responding .* · no lines after /));
+  await waitUntilVisible(page.getByText(/^n2 stopped responding .* · recorded by n1, until /));
   await eventually(async () =>
     expect(await texts()).toMatch(/the last words of n2.*n2 stopped responding.*written after that/s),
   );
