@@ -230,12 +230,15 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
   const nearMs = fromMs - BEFORE_MS;
   const near = events.filter(({ timeMs }) => timeMs >= nearMs && timeMs < toMs + AFTERMATH_MS);
   const earlier = events.filter(({ timeMs }) => timeMs < nearMs);
-  const occurrences = toOccurrences(near.filter(({ kind }) => !BY_OTHERS.has(kind)));
+  const told = near.filter(({ kind }) => !BY_OTHERS.has(kind));
+  const occurrences = toOccurrences(told);
+  // Nodes that are killed one after another stand out once, and leave room for what kills them.
+  const causes = toOccurrences(told, { joinsKills: true });
   const history = near.some(({ kind }) => kind === 'config-changed') ? await requests.configHistory() : new Map();
   const values = await findValues(requests, window, patterns);
   const standouts = [
-    ...occurrences.flatMap((one) => {
-      const context = { onsetMs, affected, earlier, observers: mostObservers(occurrences) };
+    ...causes.flatMap((one) => {
+      const context = { onsetMs, affected, earlier, observers: mostObservers(causes) };
       return (one.timeMs < toMs && toEventStandout(one, context)) || [];
     }),
     ...patterns.map((pattern) =>

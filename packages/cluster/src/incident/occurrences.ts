@@ -90,7 +90,7 @@ const AFTERWARDS = 0.55;
 const ELSEWHERE = 0.6;
 
 /** The events as what happened to whom: seen by several it is once, a restart is one thing, and so is a rollout. */
-export function toOccurrences(events: readonly ClusterEvent[]): Occurrence[] {
+export function toOccurrences(events: readonly ClusterEvent[], { joinsKills = false } = {}): Occurrence[] {
   const single: Occurrence[] = [];
   for (const event of events) {
     const known = single.findLast((one) => isSame(one, event));
@@ -102,7 +102,7 @@ export function toOccurrences(events: readonly ClusterEvent[]): Occurrence[] {
   }
   const rolled: Occurrence[] = [];
   for (const one of single) {
-    const known = rolled.findLast((other) => isRollout(other, one));
+    const known = rolled.findLast((other) => isRollout(other, one, joinsKills));
     if (known) {
       known.events.push(...one.events);
       known.nodes = [...new Set([...known.nodes, ...one.nodes])];
@@ -129,9 +129,9 @@ function join(known: Occurrence, event: ClusterEvent): void {
   if (WEIGHTS[event.kind] > WEIGHTS[known.kind]) known.kind = event.kind;
 }
 
-function isRollout(a: Occurrence, b: Occurrence): boolean {
+function isRollout(a: Occurrence, b: Occurrence, joinsKills: boolean): boolean {
   if (a.kind !== b.kind) return false;
-  const isKill = a.kind === 'killed' || a.kind === 'service-killed';
+  const isKill = !joinsKills && (a.kind === 'killed' || a.kind === 'service-killed');
   if (isKill ? b.timeMs - a.timeMs > AT_ONCE_MS : b.timeMs - (a.events.at(-1)?.timeMs ?? 0) > ROLLOUT_MS) return false;
   if (b.nodes.some((node) => a.nodes.includes(node))) return false;
   const change = ({ events, kind, keys }: Occurrence) => {

@@ -1,0 +1,21 @@
+import type { EventKind } from '@porthole/contract';
+import { expect, it } from 'vitest';
+import type { ClusterEvent } from './incident-requests.ts';
+import { occurrenceTitle, toOccurrences } from './occurrences.ts';
+
+function event(node: string, kind: EventKind, second: number, fields: ClusterEvent['fields'] = {}): ClusterEvent {
+  return { node, kind, timeMs: second * 1000, message: kind, fields, record: null };
+}
+
+it('a node that is lost some time after its start was not restarted; one that is back soon was', () => {
+  const lost = toOccurrences([event('a', 'started', 0), event('b', 'member-lost', 60, { member: 'a' })]);
+  expect(lost.map(occurrenceTitle)).toEqual(['a started', 'a stopped responding']);
+  const restarted = toOccurrences([event('a', 'stopped', 0), event('a', 'started', 5)]);
+  expect(restarted.map(occurrenceTitle)).toEqual(['a restarted']);
+});
+
+it('nodes that are killed one after another are several things in order of time, and one that stands out', () => {
+  const events = ['a', 'b', 'c'].map((node, index) => event(node, 'killed', index * 60));
+  expect(toOccurrences(events).map(occurrenceTitle)).toEqual(['a was killed', 'b was killed', 'c was killed']);
+  expect(toOccurrences(events, { joinsKills: true }).map(occurrenceTitle)).toEqual(['3 nodes were killed']);
+});
