@@ -239,12 +239,14 @@ it.skipIf(!canMount())('a recorder whose disk is full says so and stops; its nod
   });
   expect(JSON.parse((await n1.request('/health/ready')).body)).toMatchObject({ status: 'degraded' });
   for (const node of nodes) expect((await node.search()).messages).toEqual(['before', 'after']);
-  // The other one has it.
+  // From now on, the other one has more.
+  await delay(1000);
+  n3.write('later');
   await n3.waitForRecording(n2);
   await n3.kill();
   await eventually(async () => {
     const { messages, end } = await n1.search();
-    expect(messages).toEqual(['before', 'after']);
+    expect(messages).toEqual(['before', 'after', 'later']);
     expect(end.members.find(({ id }) => id === 'n3')).toMatchObject({ outcome: 'refused', recordedBy: 'n2' });
   });
 });

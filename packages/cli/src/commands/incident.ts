@@ -29,7 +29,8 @@ export async function run(invocation: Invocation): Promise<number> {
   await terminal.write(format(incident));
   const missing = failures(incident.coverage);
   // The text names it at its end.
-  if (invocation.text('output') !== 'text') for (const part of missing) terminal.warn(visibleText(missingText(part)));
+  if ((invocation.text('output') ?? 'text') !== 'text')
+    for (const part of missing) terminal.warn(visibleText(missingText(part)));
   if (missing.length > 0) return EXIT.partial;
   return incident.isUnusual ? EXIT.ok : EXIT.different;
 

@@ -212,7 +212,8 @@ interface Found {
 
 async function explain(requests: IncidentRequests, { overview, stretch, request }: Found): Promise<Incident> {
   const { events, all, grid } = overview;
-  const fromMs = Math.floor(Math.max(stretch.fromMs, request.fromMs));
+  // The first records are often too few to make their part of the grid unusual.
+  const fromMs = Math.floor(Math.max(stretch.fromMs - grid.bucketMs, request.fromMs));
   const toMs = Math.ceil(Math.min(Math.max(stretch.toMs, fromMs + grid.bucketMs), request.toMs));
   const beforeFromMs = Math.max(fromMs - BEFORE_MS, grid.fromMs);
   const window: Window = { fromMs, toMs, beforeFromMs, nodeCount: countNodes(all, beforeFromMs, toMs) };

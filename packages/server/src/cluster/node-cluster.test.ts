@@ -185,7 +185,10 @@ describe('nodes with a token of their cluster', () => {
     const headers = { authorization: `Bearer ${token}` };
     const path = '/api/v1/cluster/config/diff';
     expect((await requestProblem(ports[0] ?? 0, path)).status).toBe(401);
-    const diff = await requestJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
+    const fetchDiff = () => requestJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
+    // Nodes are compared with those of their role, once that is known.
+    await eventually(async () => expect((await fetchDiff()).roles).toHaveLength(1));
+    const diff = await fetchDiff();
     expect(JSON.stringify(diff)).not.toContain('hush');
     expect(diff.members.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
     const [role] = diff.roles;
