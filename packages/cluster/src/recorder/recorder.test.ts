@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
@@ -209,6 +209,38 @@ describe('a recorder', () => {
     world.untilFree = () => Promise.resolve();
     waiting[0]?.();
     await eventually(() => expect(world.text().split('\n')).toHaveLength(41));
+  });
+
+  it('records events whatever a member sends as the configurations that they name', async () => {
+    const world = new World();
+    const sent = [
+      { config: 7 },
+      null,
+      { config: 'a', settings: [null, 1] },
+      { config: 'a', settings: [{ key: 'k', value: 1 }] },
+    ];
+    const events = sent.map((_, index): FoundRecord => {
+      const config = `${index}`.repeat(16);
+      const raw = JSON.stringify({ time: new Date().toISOString(), message: 'm', kind: 'config-changed', config });
+      const place = { file: 'events.log', offset: index * 500, bytes: raw.length + 1 };
+      const cursor = `0123456789abcdef.sg.${index}.1.1s.YQ`;
+      const context = { kind: 'config-changed', config };
+      return { ...place, type: 'record', cursor, raw, timeMs: Date.now(), message: 'm', context } as FoundRecord;
+    });
+    let asked = 0;
+    Object.assign(world.node, {
+      async *events() {},
+      async *followEvents() {
+        yield [...events, { type: 'position', cursor: '' }];
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+      },
+      configVersion: async () => sent[asked++],
+    });
+    world.recorder.start();
+    await eventually(() => expect(asked).toBe(4));
+    const dir = join(world.dir, 'm', 'config-history');
+    await eventually(() => expect(readdirSync(dir)).toHaveLength(2));
+    expect(world.reported).toEqual([]);
   });
 
   it('stops with an event when the disk is full, and leaves the rest of it to the node', async () => {

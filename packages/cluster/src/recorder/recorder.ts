@@ -9,7 +9,7 @@ import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { ConfigHistory } from '../past/config-history.ts';
 import { EventsNode } from '../past/events-node.ts';
-import { allWithin } from '../requests/bounded-calls.ts';
+import { allWithin, withDeadline } from '../requests/bounded-calls.ts';
 import { expectFailure, reportMistake, toOutcome } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
 import { latestMs, type RecordedItem, type Recording } from './recording.ts';
@@ -32,8 +32,9 @@ const MOVED_MS = 10 * 60_000;
 /** How long to wait for a follow to end. */
 const CLOSING_MS = 3000;
 
-/** Longer configurations are not kept. */
-const MAX_CONFIG_LENGTH = 256 * 1024;
+/** Longer configurations, with their settings, are not kept. */
+const MAX_CONFIG_LENGTH = 1024 ** 2;
+const CONFIG_TIMEOUT_MS = 10_000;
 
 const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 2000;
@@ -420,8 +421,12 @@ async function copyConfigs(
   for (const version of new Set(versions)) {
     if (typeof version !== 'string' || (await to.get(version))) continue;
     try {
-      const { config, settings } = await from.configVersion(version, { signal });
-      if (config.length <= MAX_CONFIG_LENGTH) await to.add(config, settings);
+      // A member may send anything, or nothing.
+      const fetching = (leaving: AbortSignal) => from.configVersion(version, { signal: leaving });
+      const sent: unknown = await withDeadline(fetching, { timeoutMs: CONFIG_TIMEOUT_MS, signal });
+      const { config, settings } = Object(sent) as Record<string, unknown>;
+      if (typeof config === 'string' && Array.isArray(settings) && JSON.stringify(sent).length <= MAX_CONFIG_LENGTH)
+        await to.add(config, settings.map(Object));
     } catch (error) {
       expectFailure(error); // it may not be kept any more: then only the event says what changed
     }
