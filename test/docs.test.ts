@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_KINDS, type ErrorCode, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { startTestNode } from '@porthole/server/testing';
@@ -106,3 +106,10 @@ function exists(path: string): boolean {
     return error instanceof Error && 'code' in error && error.code === 'EISDIR';
   }
 }
+
+it('files and folders that ARCHITECTURE.md names exist', () => {
+  const text = read('ARCHITECTURE.md');
+  const named = [...text.matchAll(/`([a-z]+\/(?:src|kernel)\/[\w/.-]*)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(join(root, 'packages', path)))).toEqual([]);
+});
