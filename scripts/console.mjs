@@ -14,7 +14,10 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { fail, ROOT } from './steps.mjs';
 
-/* Makes the page: one script, one for each part that is loaded when it is needed, one style sheet; each as it is and compressed. */
+/*
+ * Makes the page: one script, one for each part that is loaded when it is needed, one style sheet; each as it is and
+ * compressed; and the fonts. With PORTHOLE_CONSOLE_UI=1 it has the page /ui, which shows every component.
+ */
 
 const SOURCE = join(ROOT, 'packages/console');
 const STAMP = '.stamp';
@@ -39,10 +42,12 @@ const INPUTS = [
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
 
+const hasUiPage = process.env.PORTHOLE_CONSOLE_UI === '1';
+
 /** Builds it if anything has changed since the last time. */
 export async function buildConsole() {
   const startedMs = Date.now();
-  if (timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
+  if (!hasUiPage && timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
   const { metafile, outputFiles } = await bundlePage().catch(() => fail('the console cannot be built')); // esbuild said why
   // Made aside and put in place at once: a node or a test beside this never sees half a page.
   const aside = join(ROOT, `node_modules/.porthole-console-${process.pid}`);
@@ -68,6 +73,9 @@ function bundlePage() {
     outdir: join(CONSOLE, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    loader: { '.woff2': 'file' },
+    define: { 'globalThis.PORTHOLE_CONSOLE_UI': String(hasUiPage) },
     bundle: true,
     splitting: true,
     minify: true,
@@ -92,7 +100,9 @@ function bundlePage() {
 function pageWith({ outputs }) {
   const urlOf = (path) => path.slice(path.indexOf('web/') + 'web'.length);
   const [path, { cssBundle }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
+  const fonts = Object.keys(outputs).filter((output) => output.endsWith('.woff2'));
   const tags = [
+    ...fonts.map((font) => `<link rel="preload" as="font" type="font/woff2" crossorigin href="${urlOf(font)}">`),
     cssBundle && `<link rel="stylesheet" href="${urlOf(cssBundle)}">`,
     ...neededAtOnce(outputs, path).map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
     `<script type="module" src="${urlOf(path)}"></script>`,

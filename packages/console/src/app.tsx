@@ -1,22 +1,19 @@
-import { Component, type ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { ClusterPage } from './pages/cluster/cluster-page.tsx';
-import { ConfigPage } from './pages/config/lazy-config.tsx';
-import { PlainPage } from './pages/logs/plain-page.tsx';
-import { WorkspacePage } from './pages/logs/workspace-page.tsx';
-import { NodePage } from './pages/node/node-page.tsx';
-import { Banners } from './shell/banners.tsx';
-import { Header, pageTitle } from './shell/header.tsx';
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Bar, pageTitle } from './shell/bar.tsx';
 import { KeySheet } from './shell/key-sheet.tsx';
+import { Notices } from './shell/notices.tsx';
 import { Palette } from './shell/palette.tsx';
 import { TokenDialog } from './shell/token-dialog.tsx';
 import { navigation } from './state/navigation.ts';
 import { notice } from './state/notice.ts';
 import { cluster } from './state/resource.ts';
-import type { LogsView, View } from './state/view.ts';
+import type { View } from './state/view.ts';
 import { linkTo } from './state/view-url.ts';
 import { Button } from './ui/controls.tsx';
 import { useResource, useStore } from './ui/hooks.ts';
+import { Loading } from './ui/notes.tsx';
+import { Tooltip } from './ui/tooltip.tsx';
 
 interface Caught {
   error: Error | null;
@@ -37,10 +34,11 @@ export function App() {
       <a class="skip-link" href="#main">
         Skip to content
       </a>
-      <Header view={view} nodes={nodes.value} />
-      <Banners nodes={nodes} />
+      <Bar view={view} nodes={nodes.value} />
+      <Notices nodes={nodes} />
       <Main view={view} />
-      <NoticeLine />
+      <Toasts />
+      <Tooltip />
       <Palette />
       <KeySheet />
       <TokenDialog />
@@ -66,40 +64,63 @@ function Main({ view }: { view: View }) {
   );
 }
 
-function Page({ view }: { view: View }) {
-  switch (view.page) {
-    case 'cluster':
-      return <ClusterPage view={view} />;
-    case 'node':
-      return <NodePage view={view} />;
-    case 'config':
-      return <ConfigPage view={view} />;
-    case 'logs':
-      return <LogsPage view={view} />;
-    case 'unknown':
-      return <NotFoundPage view={view} />;
-  }
-}
-
 /** Changes with the page or its subject, not with filters or tabs. */
 function pageKey(view: View): string {
   return view.page === 'node' ? `node ${view.id}` : view.page;
 }
 
-/** The logs as a workspace or as plain text. */
-function LogsPage({ view }: { view: LogsView }) {
-  return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
+type PageName = Exclude<View['page'], 'unknown'>;
+
+type PageComponent<Name extends PageName> = ComponentType<{ view: Extract<View, { page: Name }> }>;
+
+/** Each page is a script of its own, loaded when it is first opened. */
+const PAGES: { [Name in PageName]: () => Promise<PageComponent<Name>> } = {
+  overview: async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage,
+  logs: async () => (await import('./pages/logs/logs-page.tsx')).LogsPage,
+  incidents: async () => (await import('./pages/incidents/incidents-page.tsx')).IncidentsPage,
+  config: async () => (await import('./pages/config/config-page.tsx')).ConfigPage,
+  nodes: async () => (await import('./pages/nodes/nodes-page.tsx')).NodesPage,
+  node: async () => (await import('./pages/nodes/node-page.tsx')).NodePage,
+};
+
+const loaded = new Map<string, ComponentType<{ view: View }>>();
+
+/** Loads the script of a page; later its component is there at once. */
+export async function loadPage({ page }: Pick<View, 'page'>): Promise<void> {
+  if (page === 'unknown' || loaded.has(page)) return;
+  loaded.set(page, (await PAGES[page]()) as ComponentType<{ view: View }>);
 }
 
-function NotFoundPage({ view }: { view: Extract<View, { page: 'unknown' }> }) {
+function Page({ view }: { view: View }) {
+  const [problem, setProblem] = useState<Error | null>(null);
+  const [, draw] = useState(0);
+  const Loaded = loaded.get(view.page);
+  useEffect(() => {
+    if (Loaded || view.page === 'unknown') return;
+    loadPage(view).then(() => draw((count) => count + 1), setProblem);
+  }, [view.page, Loaded]);
+  // Its script is gone: the node was replaced by another version.
+  if (problem) throw problem;
+  if (view.page === 'unknown') return <UnknownPage path={view.path} />;
+  return Loaded ? <Loaded view={view} /> : <Loading what="the page" />;
+}
+
+function UnknownPage({ path }: { path: string }) {
+  const [UiPage, setUiPage] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    // Decided by the build: only consoles for development have this page.
+    if (globalThis.PORTHOLE_CONSOLE_UI && path === linkTo('/ui'))
+      void import('./pages/ui/ui-page.tsx').then((module) => setUiPage(() => module.UiPage));
+  }, [path]);
+  if (UiPage) return <UiPage />;
   return (
     <div class="page-text">
       <h1>Page not found</h1>
       <p>
-        The console has no page <code>{view.path}</code>.
+        The console has no page <code>{path}</code>.
       </p>
       <p>
-        <a href={linkTo('/')}>Cluster</a> · <a href={linkTo('/logs')}>Logs</a> ·{' '}
+        <a href={linkTo('/')}>Overview</a> · <a href={linkTo('/logs')}>Logs</a> ·{' '}
         <a href={linkTo('/config')}>Configuration</a> · <a href={linkTo('/docs')}>API</a>
       </p>
     </div>
@@ -117,18 +138,31 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, Caught> {
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
+    const isGone = /dynamically imported module|module script failed/i.test(error.message);
     return (
       <div class="page-text" role="alert">
-        <h1>This page failed</h1>
-        <p>This is a bug in the console; the nodes and their data are not affected.</p>
-        <pre class="error-text">{error.stack ?? error.message}</pre>
-        <Button onClick={() => this.setState({ error: null })}>Try again</Button>
+        <h1>{isGone ? 'The console has changed' : 'This page failed'}</h1>
+        <p>
+          {isGone
+            ? 'This part of the page could not be loaded: the node has another version by now, or does not respond.'
+            : 'This is a bug in the console; the nodes and their data are not affected.'}
+        </p>
+        {isGone ? null : <pre class="error-text">{error.stack ?? error.message}</pre>}
+        <p>
+          {isGone ? (
+            <Button class="is-primary" onClick={() => location.reload()}>
+              Reload
+            </Button>
+          ) : (
+            <Button onClick={() => this.setState({ error: null })}>Try again</Button>
+          )}
+        </p>
       </div>
     );
   }
 }
 
-function NoticeLine() {
+function Toasts() {
   const current = useStore(notice);
   useEffect(() => {
     if (!current) return;
@@ -138,8 +172,12 @@ function NoticeLine() {
     return () => clearTimeout(timer);
   }, [current]);
   return (
-    <div class="notice-line" role="status">
-      {current && <span key={current.number}>{current.text}</span>}
+    <div class="toasts" role="status">
+      {current && (
+        <span class="toast" key={current.number}>
+          {current.text}
+        </span>
+      )}
     </div>
   );
 }

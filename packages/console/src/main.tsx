@@ -1,23 +1,30 @@
 import './style/main.css';
 import { render } from 'preact';
-import { App } from './app.tsx';
-import { openEarly } from './pages/logs/use-log-workspace.ts';
+import { App, loadPage } from './app.tsx';
 import { navigation } from './state/navigation.ts';
 import { preferences } from './state/preferences.ts';
 import { cluster } from './state/resource.ts';
+import type { View } from './state/view.ts';
 
 applyTheme();
 
 navigation.start();
 
-// The first request is sent before anything is rendered.
-const opened = openEarly(navigation.view.value);
-
 cluster.watch();
 
 const root = document.getElementById('app');
 
-if (root) void opened.then(() => render(<App />, root));
+if (root) void openPage(navigation.view.value).then(() => render(<App />, root));
+
+/** Loads the script of the first page; of logs, the first request is sent before anything is rendered. */
+async function openPage(view: View): Promise<void> {
+  const early =
+    view.page === 'logs'
+      ? import('./pages/logs/use-log-workspace.ts').then(({ openEarly }) => openEarly(view))
+      : undefined;
+  // If it cannot be loaded, the page says so.
+  await Promise.allSettled([loadPage(view), early]);
+}
 
 /** Applies the preferred theme, now and on every change; the system theme by default. */
 function applyTheme(): void {

@@ -5,7 +5,16 @@ import { type Action, actions } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
 import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
-import { ALL_CONFIG, ALL_LOGS, ALL_NODES, nodeLogs, nodeView, type View } from '../state/view.ts';
+import {
+  ALL_CONFIG,
+  ALL_LOGS,
+  ALL_NODES,
+  INCIDENTS,
+  nodeLogs,
+  nodeView,
+  OVERVIEW,
+  type View,
+} from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
 import { sheet } from './key-sheet.tsx';
@@ -59,7 +68,7 @@ function PaletteSearch() {
         }}
         onKeyDown={press}
       />
-      <div role="listbox" id={listId} class="palette-list" aria-label="Results">
+      <div role="listbox" id={listId} class="options" aria-label="Results">
         {found.map((entry, at) => (
           <PaletteOption
             key={`${entry.group} ${entry.name}`}
@@ -69,7 +78,7 @@ function PaletteSearch() {
           />
         ))}
       </div>
-      <p class="palette-count dim" role="status">
+      <p class="dim" role="status">
         {found.length === 0 && 'No results'}
       </p>
     </>
@@ -80,8 +89,8 @@ function PaletteOption({ id, entry, isCurrent }: { id: string; entry: PaletteEnt
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the focused field above handles the keys of all options
     // biome-ignore lint/a11y/useFocusableInteractive: as above
-    <div role="option" id={id} class="palette-option" aria-selected={isCurrent} onClick={() => choose(entry)}>
-      <span class="palette-name">{entry.name}</span>
+    <div role="option" id={id} class="option" aria-selected={isCurrent} onClick={() => choose(entry)}>
+      <span>{entry.name}</span>
       {entry.keys && <kbd>{entry.keys}</kbd>}
       <span class="dim">{entry.group}</span>
     </div>
@@ -173,10 +182,12 @@ export function paletteEntries({
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
     ...actions.map((action) => actionEntry('Here', action)),
-    goTo('Page', 'Cluster', ALL_NODES),
+    goTo('Page', 'Overview', OVERVIEW),
     goTo('Page', 'Logs of all nodes', ALL_LOGS),
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
+    goTo('Page', 'Incidents: what happened', INCIDENTS),
     goTo('Page', 'Configuration: what differs', ALL_CONFIG),
+    goTo('Page', 'Nodes', ALL_NODES),
     ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
     ...nodeIds.map((id) => goTo('Node', id, nodeView(id))),
     ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, nodeLogs(id))),

@@ -57,9 +57,9 @@ function TokenForm() {
       </label>
       <div class="dialog-buttons">
         <Button onClick={() => session.decline()}>Continue without signing in</Button>
-        <button type="submit" class="button button-primary">
+        <Button type="submit" class="is-primary">
           Use token
-        </button>
+        </Button>
       </div>
     </form>
   );

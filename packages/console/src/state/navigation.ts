@@ -1,5 +1,5 @@
 import { Store } from './store.ts';
-import { ALL_NODES, type View } from './view.ts';
+import { OVERVIEW, type View } from './view.ts';
 import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 export interface GoOptions {
@@ -19,7 +19,7 @@ export class Navigation {
   constructor(window: Window | undefined) {
     this.#window = window;
     const url = window && new URL(window.location.href);
-    this.view = new Store<View>(url ? parseView(url) : ALL_NODES);
+    this.view = new Store<View>(url ? parseView(url) : OVERVIEW);
     this.problems = new Store<readonly string[]>(url ? addressProblems(url) : []);
   }
 

@@ -1,4 +1,5 @@
 import { readStoredTexts, Store, type TextStorage, tryStorage } from './store.ts';
+import { isZone } from './time-zone.ts';
 import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -20,7 +21,7 @@ export class Preferences {
 
   constructor(storage: TextStorage | undefined) {
     this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
-    this.zone = storedChoice(storage, 'zone', ['local', 'utc']);
+    this.zone = storedText(storage, 'zone', 'local', isZone);
     const keys = storedChoice(storage, 'keys', ['on', 'off']);
     this.hasKeys = new Store(keys.value === 'on');
     this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
@@ -41,9 +42,18 @@ function storedChoice<Choice extends string>(
   name: string,
   choices: readonly [Choice, ...Choice[]],
 ): Store<Choice> {
+  return storedText(storage, name, choices[0], (text): text is Choice => choices.some((choice) => choice === text));
+}
+
+function storedText<Text extends string>(
+  storage: TextStorage | undefined,
+  name: string,
+  fallback: Text,
+  isValid: (text: string) => text is Text,
+): Store<Text> {
   const key = `porthole.${name}`;
   const found = tryStorage(() => storage?.getItem(key));
-  const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
+  const store = new Store<Text>(typeof found === 'string' && isValid(found) ? found : fallback);
   store.subscribe(() => tryStorage(() => storage?.setItem(key, store.value)));
   return store;
 }

@@ -1,6 +1,6 @@
 import type { ClusterNodes } from '@porthole/client';
 import { session } from './session.ts';
-import { Store } from './store.ts';
+import { readStoredTexts, Store, type TextStorage, tryStorage } from './store.ts';
 import { isRetryable, type Problem, toProblem } from './to-problem.ts';
 
 export interface Failure extends Problem {
@@ -174,6 +174,11 @@ const NODES_MS = 10_000;
 
 const COLOURS = 8;
 
+const COLOURS_KEY = 'porthole.nodes';
+
+/** More nodes than a cluster has; a browser may see several clusters. */
+const MAX_COLOURED = 2000;
+
 /** The nodes of the cluster, shared by all pages. */
 export const cluster = new Resource<ClusterNodes>((signal) => session.client.cluster.nodes({ signal }), {
   everyMs: NODES_MS,
@@ -184,16 +189,41 @@ export const configKeys = new Resource<string[]>(async (signal) =>
   (await session.client.settings({ signal })).settings.map(({ key }) => key),
 );
 
-/** 1 to 8, for the classes `node-1` to `node-8`; the same on every page as long as the members are the same. */
-export function nodeColour(nodeId: string): number {
-  return colourIn(cluster.state.value.value?.nodes.map(({ id }) => id) ?? [], nodeId);
+/**
+ * The colours of nodes, kept in the browser: whoever has one keeps it when others come and go. A new node gets the
+ * colour that the fewest have.
+ */
+export class NodeColours {
+  readonly #storage: TextStorage | undefined;
+  readonly #ids: string[];
+
+  constructor(storage: TextStorage | undefined) {
+    this.#storage = storage;
+    this.#ids = readStoredTexts(storage, COLOURS_KEY).slice(-MAX_COLOURED);
+  }
+
+  /** Gives colours to nodes that have none, in the order of their ids. */
+  add(ids: readonly string[]): void {
+    const fresh = ids.filter((id) => !this.#ids.includes(id)).sort();
+    if (fresh.length === 0) return;
+    this.#ids.push(...fresh.slice(0, MAX_COLOURED - this.#ids.length));
+    tryStorage(() => this.#storage?.setItem(COLOURS_KEY, JSON.stringify(this.#ids)));
+  }
+
+  /** 1 to 8, for the classes `node-1` to `node-8`. One that was never a member gets a colour by its name. */
+  of(nodeId: string): number {
+    const index = this.#ids.indexOf(nodeId);
+    if (index >= 0) return (index % COLOURS) + 1;
+    let sum = 0;
+    for (const letter of nodeId) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_536;
+    return (sum % COLOURS) + 1;
+  }
 }
 
-/** Assigned by the order of ids. A node that is not a member gets a colour by its name. */
-export function colourIn(ids: readonly string[], nodeId: string): number {
-  const index = ids.toSorted().indexOf(nodeId);
-  if (index >= 0) return (index % COLOURS) + 1;
-  let sum = 0;
-  for (const letter of nodeId) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_536;
-  return (sum % COLOURS) + 1;
+const nodeColours = new NodeColours(tryStorage(() => globalThis.window?.localStorage));
+
+cluster.state.subscribe(() => nodeColours.add(cluster.state.value.value?.nodes.map(({ id }) => id) ?? []));
+
+export function nodeColour(nodeId: string): number {
+  return nodeColours.of(nodeId);
 }

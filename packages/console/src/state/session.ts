@@ -79,6 +79,14 @@ export class Session {
     this.#resume(undefined);
   }
 
+  /** Forgets the token; the next request asks for one where the node requires it. */
+  signOut(): void {
+    this.#token = undefined;
+    this.#wasAccepted = false;
+    this.hasToken.set(false);
+    tryStorage(() => this.#deps.storage?.removeItem(KEY));
+  }
+
   /** Opens the dialog, also after it was declined. */
   openTokenDialog(): void {
     this.isDeclined.set(false);

@@ -4,12 +4,14 @@ import { labelNameProblem, labelProblem, parseLabelName, parseLabels, writeLabel
 import {
   ALL_CONFIG,
   ALL_LOGS,
-  type ClusterView,
   type ConfigShape,
   type ConfigView,
   canFollow,
+  type IncidentsView,
   type LogsView,
+  type NodesView,
   type NodeView,
+  type OverviewView,
   type RecordKey,
   type TimeRange,
   type View,
@@ -23,9 +25,11 @@ const LABEL_CHECKS: ParameterChecks = { label: labelProblem, by: labelNameProble
 /** The view of a URL. Never throws: invalid parts are ignored, and `addressProblems` names them. */
 export function parseView(url: URL): View {
   const path = withoutBase(url.pathname)?.replace(/(?<=.)\/$/, '');
-  if (path === '/') return parseCluster(url.searchParams);
+  if (path === '/') return parseOverview(url.searchParams);
   if (path === '/logs') return parseLogs(url.searchParams);
   if (path === '/config') return parseConfig(url.searchParams);
+  if (path === '/incidents') return parseIncidents(url.searchParams);
+  if (path === '/nodes') return { page: 'nodes', ...parseSelection(url.searchParams) };
   const node = path === undefined ? undefined : parseNode(path, url.searchParams);
   return node ?? { page: 'unknown', path: url.pathname };
 }
@@ -38,7 +42,9 @@ export function addressProblems(url: URL): string[] {
 }
 
 function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
-  if (view.page === 'cluster') return LABEL_CHECKS;
+  if (view.page === 'overview') return { ...LABEL_CHECKS, ...RANGE_CHECKS };
+  if (view.page === 'incidents') return { label: labelProblem, ...RANGE_CHECKS };
+  if (view.page === 'nodes') return LABEL_CHECKS;
   if (view.page === 'config')
     return {
       ...{ role: null, left: null, right: null, q: null, in: null, expected: expectedOne, as: expectedShape },
@@ -58,8 +64,12 @@ function expectedShape(value: string): string | null {
 /** Path and query of a view. Defaults are omitted. */
 export function viewUrl(view: View): string {
   switch (view.page) {
-    case 'cluster':
-      return buildUrl('/', clusterQuery(view));
+    case 'overview':
+      return buildUrl('/', rangeQuery(selectionQuery(view), view.range));
+    case 'incidents':
+      return buildUrl('/incidents', rangeQuery(selectionQuery({ ...view, by: null }), view.range));
+    case 'nodes':
+      return buildUrl('/nodes', selectionQuery(view));
     case 'logs':
       return buildUrl('/logs', logsQuery(view));
     case 'config':
@@ -120,11 +130,24 @@ function decoded(part = ''): string {
   }
 }
 
-function parseCluster(query: URLSearchParams): ClusterView {
-  return { page: 'cluster', labels: parseLabels(query), by: parseLabelName(query.get('by')) };
+function parseSelection(query: URLSearchParams): Pick<NodesView, 'labels' | 'by'> {
+  return { labels: parseLabels(query), by: parseLabelName(query.get('by')) };
 }
 
-function clusterQuery({ labels, by }: Pick<ClusterView, 'labels' | 'by'>): URLSearchParams {
+function parseOverview(query: URLSearchParams): OverviewView {
+  return { page: 'overview', ...parseSelection(query), range: parseRange(query) };
+}
+
+function parseIncidents(query: URLSearchParams): IncidentsView {
+  return { page: 'incidents', labels: parseLabels(query), range: parseRange(query) };
+}
+
+function rangeQuery(query: URLSearchParams, range: TimeRange | null): URLSearchParams {
+  writeRange(query, range);
+  return query;
+}
+
+function selectionQuery({ labels, by }: Pick<NodesView, 'labels' | 'by'>): URLSearchParams {
   const query = new URLSearchParams();
   writeLabels(query, labels);
   if (by !== null) query.set('by', by);
@@ -147,7 +170,7 @@ function parseConfig(query: URLSearchParams): ConfigView {
 }
 
 function configQuery({ role, left, right, text, showExpected, shape, ...nodes }: ConfigView): URLSearchParams {
-  const query = clusterQuery(nodes);
+  const query = selectionQuery(nodes);
   if (nodes.group !== null) query.set('in', nodes.group);
   if (role) query.set('role', role);
   if (left) query.set('left', left);
@@ -218,11 +241,18 @@ export function parseLogs(query: URLSearchParams): LogsView {
   };
 }
 
+/** Parameters of the time range. */
+const RANGE_CHECKS: ParameterChecks = {
+  last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
+  from: filterCheck('from'),
+  to: filterCheck('to'),
+};
+
 /** Parameters of the log view and how their values are validated; `null`: any value is valid. */
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   label: labelProblem,
-  last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
+  last: RANGE_CHECKS.last ?? null,
   at: (value) => (parseKey(value) ? null : 'this link is damaged'),
   // The query box shows what is wrong with it.
   query: null,

@@ -2,8 +2,8 @@ import type { Level } from '@porthole/client';
 
 /* What a page shows, as encoded in its URL. */
 
-/** The time zone in which times are shown. */
-export type ZoneName = 'local' | 'utc';
+/** The time zone in which times are shown: that of the browser, UTC, or one by its IANA name. */
+export type ZoneName = 'local' | 'utc' | (string & {});
 
 export interface SourceChoice {
   /** Id of a member, or a pattern with `*` and `?`. */
@@ -30,17 +30,42 @@ export function resolveRange(range: TimeRange | null, nowMs: number): { fromMs?:
   return { ...(fromMs !== null && { fromMs }), ...(toMs !== null && { toMs }) };
 }
 
-/** The nodes of the cluster. */
-export interface ClusterView {
-  page: 'cluster';
+/** What pages about several nodes show of them. */
+interface NodeSelection {
   /** Only nodes with these labels: `zone=eu-*`; of each name one must match. */
   labels: readonly string[];
   /** The name of the label by which they are grouped. */
   by: string | null;
 }
 
-/** All nodes, in one list. */
-export const ALL_NODES: ClusterView = { page: 'cluster', labels: [], by: null };
+/** What happened lately, on which nodes. */
+export interface OverviewView extends NodeSelection {
+  page: 'overview';
+  /** `null`: the last hour. */
+  range: TimeRange | null;
+}
+
+export const OVERVIEW: OverviewView = { page: 'overview', labels: [], by: null, range: null };
+
+/** The list of nodes. */
+export interface NodesView extends NodeSelection {
+  page: 'nodes';
+}
+
+export const ALL_NODES: NodesView = { page: 'nodes', labels: [], by: null };
+
+/** What happened in a time range, in its order. */
+export interface IncidentsView {
+  page: 'incidents';
+  /** `null`: the last hour. */
+  range: TimeRange | null;
+  labels: readonly string[];
+}
+
+export const INCIDENTS: IncidentsView = { page: 'incidents', range: null, labels: [] };
+
+/** The range of pages that always have one. */
+export const LAST_HOUR: TimeRange = { kind: 'last', spanMs: 3_600_000 };
 
 export interface LogsView {
   page: 'logs';
@@ -151,7 +176,31 @@ export interface NodeView {
   shape?: ConfigShape;
 }
 
-export type View = ClusterView | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };
+export type View =
+  | OverviewView
+  | LogsView
+  | IncidentsView
+  | ConfigView
+  | NodesView
+  | NodeView
+  | { page: 'unknown'; path: string };
+
+/** The time range of a page; `undefined` if it has none. */
+export function rangeOf(view: View): TimeRange | null | undefined {
+  return 'range' in view ? view.range : undefined;
+}
+
+/** A page with the time range of the one before it: there is one for all pages. */
+export function withRange<Next extends View>(view: Next, range: TimeRange | null | undefined): Next {
+  if (!('range' in view) || range === undefined) return view;
+  return { ...view, range, ...(view.page === 'logs' && { isLive: view.isLive && canFollow(range) }) };
+}
+
+/** Both ends of a range that is closed by now; without a start, what the default span covers. */
+export function closedRange(range: TimeRange | null, nowMs: number): { fromMs: number; toMs: number } {
+  const { fromMs, toMs = nowMs } = resolveRange(range ?? LAST_HOUR, nowMs);
+  return { fromMs: fromMs ?? toMs - 24 * 3_600_000, toMs };
+}
 
 /** Identifies a record, also after rotation. A whole `ShownRecord` is one, too, and saves a source the lookup. */
 export interface RecordKey {

@@ -1,37 +1,58 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import { copyText } from '../state/notice.ts';
+import { Icon, type IconName } from './icon.tsx';
 
-type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement>;
+export type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
+  /** In front of its text. */
+  icon?: IconName;
+  /** Shown while the pointer or the focus is on it. */
+  tip?: string | undefined;
+};
 
-export function Button(props: ButtonProps) {
-  return <button type="button" class="button" {...props} />;
-}
-
-/** A button that looks like a link. */
-export function LinkButton(props: ButtonProps) {
-  return <Button class="link-button" {...props} />;
-}
-
-/** A button with one sign, which its label explains. */
-export function IconButton({ label, ...props }: ButtonProps & { label: string }) {
-  return <Button class="icon-button" aria-label={label} {...props} />;
-}
-
-/** A condition of a view, with a button that removes it. */
-export function Chip({ text, label = `Remove ${text}`, class: kind = '', children, onRemove }: ChipProps) {
+/** With an edge by default; `is-primary`: the one action of a page, `is-quiet`: beside others. */
+export function Button({ icon, tip, class: kind = '', children, ...props }: ButtonProps) {
   return (
-    <li class={`chip ${kind}`.trim()}>
+    <button type="button" class={`button ${kind as string}`.trim()} data-tip={tip} {...props}>
+      {icon && <Icon name={icon} />}
       {children}
-      <span>{text}</span>
-      <button type="button" aria-label={label} onClick={onRemove}>
-        ×
-      </button>
-    </li>
+    </button>
   );
 }
 
+/** A button in a sentence. */
+export function LinkButton({ tip, icon: _, ...props }: ButtonProps) {
+  return <button type="button" class="link-button" data-tip={tip} {...props} />;
+}
+
+/** A button with one sign, which its label explains, also as a tooltip. */
+export function IconButton({ label, icon, children, ...props }: ButtonProps & { label: string }) {
+  return (
+    <button type="button" class="icon-button" aria-label={label} data-tip={label} {...props}>
+      {icon ? <Icon name={icon} /> : children}
+    </button>
+  );
+}
+
+type Tone = 'err' | 'warn' | 'ok' | 'accent';
+
 interface ChipProps {
+  tone?: Tone | undefined;
+  icon?: IconName;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** A short fact. */
+export function Chip({ tone, icon, class: kind = '', children }: ChipProps) {
+  return (
+    <span class={`chip ${tone ? `is-${tone}` : ''} ${kind}`.trim()}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </span>
+  );
+}
+
+interface ConditionProps {
   text: string;
   /** What the button does. */
   label?: string;
@@ -41,10 +62,90 @@ interface ChipProps {
   onRemove: () => void;
 }
 
+/** A condition of a view in a list, with a button that removes it. */
+export function Condition({ text, label = `Remove ${text}`, class: kind = '', children, onRemove }: ConditionProps) {
+  return (
+    <li class={`chip is-accent ${kind}`.trim()}>
+      {children}
+      <span>{text}</span>
+      <IconButton label={label} icon="close" onClick={onRemove} />
+    </li>
+  );
+}
+
+interface SegmentsProps<Value extends string> {
+  /** What is chosen. */
+  label: string;
+  value: Value;
+  choices: readonly { value: Value; text: ComponentChildren; tip?: string; disabled?: boolean }[];
+  onChange: (value: Value) => void;
+}
+
+/** One of a few, all of them visible. */
+export function Segments<Value extends string>({ label, value, choices, onChange }: SegmentsProps<Value>) {
+  return (
+    <fieldset class="segments" aria-label={label}>
+      {choices.map(({ value: own, text, tip, disabled }) => (
+        <button
+          key={own}
+          type="button"
+          class="segment"
+          aria-pressed={own === value}
+          disabled={disabled}
+          data-tip={tip}
+          onClick={() => onChange(own)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface TabsProps<Value extends string> {
+  label: string;
+  /** Prefix of the ids of tabs; the panel has the id `ID-panel`. */
+  id: string;
+  value: Value;
+  tabs: readonly { value: Value; text: ComponentChildren }[];
+  onChange: (value: Value) => void;
+}
+
+/** Parts of which one is shown. One tab stop; arrow keys choose. */
+export function Tabs<Value extends string>({ label, id, value, tabs, onChange }: TabsProps<Value>) {
+  const press = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const next = tabs[tabs.findIndex((tab) => tab.value === value) + step];
+    if (step === 0 || !next) return;
+    event.preventDefault();
+    onChange(next.value);
+    document.getElementById(`${id}-${next.value}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label={label} onKeyDown={press}>
+      {tabs.map(({ value: own, text }) => (
+        <button
+          key={own}
+          id={`${id}-${own}`}
+          type="button"
+          role="tab"
+          class="tab"
+          tabIndex={own === value ? 0 : -1}
+          aria-selected={own === value}
+          aria-controls={`${id}-panel`}
+          onClick={() => onChange(own)}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 /** Copies the command that prints in a terminal what the page shows. */
 export function CopyCommand({ command }: { command: string }) {
   return (
-    <Button title={command} onClick={() => void copyText(command, 'Command')}>
+    <Button icon="terminal" tip={command} onClick={() => void copyText(command, 'Command')}>
       Copy as CLI
     </Button>
   );
@@ -53,16 +154,16 @@ export function CopyCommand({ command }: { command: string }) {
 interface CardProps {
   id: string;
   title: ComponentChildren;
-  /** Beside the title. */
+  /** Beside the title: chips, and at the right end what belongs to all of the card. */
   aside?: ComponentChildren;
   class?: string;
   children: ComponentChildren;
 }
 
 /** A part of a page with a title. */
-export function Card({ id, title, aside, class: kind = 'list-card', children }: CardProps) {
+export function Card({ id, title, aside, class: kind = '', children }: CardProps) {
   return (
-    <section class={`card ${kind}`} aria-labelledby={id}>
+    <section class={`card ${kind}`.trim()} aria-labelledby={id}>
       <div class="card-head">
         <h2 id={id}>{title}</h2>
         {aside}
@@ -72,34 +173,7 @@ export function Card({ id, title, aside, class: kind = 'list-card', children }: 
   );
 }
 
-interface MenuProps {
-  class: string;
-  /** The summary, which opens it. */
-  summary: ComponentChildren;
-  /** Closes it, too, when the focus leaves it. */
-  closesOnLeave?: boolean;
-  children: (close: () => void) => ComponentChildren;
-}
-
-/** What opens below its summary. Escape closes it. */
-export function Menu({ class: kind, summary, closesOnLeave = false, children }: MenuProps) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  const close = () => {
-    if (menu.current) menu.current.open = false;
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !menu.current?.open) return;
-    event.stopPropagation();
-    close();
-    menu.current.querySelector('summary')?.focus();
-  };
-  const leave = ({ relatedTarget }: FocusEvent) => {
-    if (!(relatedTarget instanceof Node && menu.current?.contains(relatedTarget))) close();
-  };
-  return (
-    <details ref={menu} class={`menu ${kind}`} onKeyDown={press} {...(closesOnLeave && { onFocusOut: leave })}>
-      {summary}
-      <div class="menu-body">{children(close)}</div>
-    </details>
-  );
+/** The place of something that is loading. */
+export function Skeleton({ height = 12, width = '100%' }: { height?: number; width?: string }) {
+  return <span class="skeleton" aria-hidden="true" style={{ height: `${height}px`, width }} />;
 }

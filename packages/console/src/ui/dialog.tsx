@@ -1,16 +1,53 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { IconButton } from './controls.tsx';
 
 interface DialogProps {
   title: string;
-  class: string;
+  class?: string;
   isOpen: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** The native dialog: it traps the focus, closes with Escape and restores the focus. */
-export function Dialog({ title, class: className, isOpen, onClose, children }: DialogProps) {
+export function Dialog({ title, class: kind = '', isOpen, onClose, children }: DialogProps) {
+  return (
+    <ModalBox class={kind} {...{ isOpen, onClose }}>
+      {(titleId) => (
+        <>
+          <h2 id={titleId}>{title}</h2>
+          {isOpen && children}
+        </>
+      )}
+    </ModalBox>
+  );
+}
+
+/** A dialog at an edge of the window: the left one, or the right one, which is the lower one on a phone. */
+export function Sheet({ title, class: kind = '', side = 'left', ...props }: DialogProps & { side?: 'left' | 'right' }) {
+  const { isOpen, onClose, children } = props;
+  return (
+    <ModalBox class={`sheet ${side === 'right' ? 'is-right' : ''} ${kind}`} {...{ isOpen, onClose }}>
+      {(titleId) => (
+        <>
+          <div class="sheet-head">
+            <h2 id={titleId}>{title}</h2>
+            <IconButton label="Close" icon="close" onClick={onClose} />
+          </div>
+          {isOpen && children}
+        </>
+      )}
+    </ModalBox>
+  );
+}
+
+function ModalBox({
+  class: kind,
+  isOpen,
+  onClose,
+  children,
+}: Omit<DialogProps, 'title' | 'children'> & { children: (titleId: string) => ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // Before other effects: a page cannot take the focus while this is open.
@@ -22,17 +59,14 @@ export function Dialog({ title, class: className, isOpen, onClose, children }: D
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes the dialog; Escape does so natively
     <dialog
       ref={dialog}
-      class={`dialog ${className}`}
+      class={`dialog ${kind}`.trim()}
       aria-labelledby={titleId}
       onClose={onClose}
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
     >
-      <div class="dialog-body">
-        <h2 id={titleId}>{title}</h2>
-        {isOpen && children}
-      </div>
+      <div class="dialog-body">{children(titleId)}</div>
     </dialog>
   );
 }

@@ -1,4 +1,5 @@
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
+import { zoneOffsetMs } from '../state/time-zone.ts';
 import type { ZoneName } from '../state/view.ts';
 
 export { formatSpan } from '@porthole/contract';
@@ -87,16 +88,15 @@ export function formatCounted(count: number, word: string): string {
 
 /** `UTC`, `UTC+01:00`: depends on the time because of daylight saving. */
 export function zoneLabel(zone: ZoneName, timeMs: number): string {
-  const minutes = zone === 'utc' ? 0 : -new Date(timeMs).getTimezoneOffset();
+  const minutes = zoneOffsetMs(zone, timeMs) / 60_000;
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
 function dateParts(timeMs: number, zone: ZoneName) {
-  const date = new Date(timeMs);
   // Shifted by the offset of the zone, the UTC fields are those of the zone.
-  if (zone === 'local') date.setTime(timeMs - date.getTimezoneOffset() * 60_000);
+  const date = new Date(timeMs + zoneOffsetMs(zone, timeMs));
   return {
     year: date.getUTCFullYear(),
     month: date.getUTCMonth(),
@@ -114,7 +114,7 @@ function two(value: number): string {
 
 /** Typed times are in the time zone in which times are shown. */
 export function timeInputClock(zone: ZoneName, nowMs: number): RequestClock {
-  return { nowMs, offsetMsAt: (epochMs) => (zone === 'utc' ? 0 : -60_000 * new Date(epochMs).getTimezoneOffset()) };
+  return { nowMs, offsetMsAt: (epochMs) => zoneOffsetMs(zone, epochMs) };
 }
 
 /** Formats a time so that it can be parsed again. */

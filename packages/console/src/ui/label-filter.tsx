@@ -1,8 +1,10 @@
 import { useId, useState } from 'preact/hooks';
 import { labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
 import { cluster } from '../state/resource.ts';
-import { Chip } from './controls.tsx';
+import { Condition } from './controls.tsx';
 import { useStore } from './hooks.ts';
+import { Icon } from './icon.tsx';
+import { Menu } from './menu.tsx';
 
 interface LabelFilterProps {
   /** Nodes with these labels are shown; empty: all. */
@@ -15,6 +17,32 @@ interface LabelFilterProps {
   byText?: string;
 }
 
+/** The same behind a button that says what is chosen. */
+export function LabelMenu(props: LabelFilterProps) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const { labels, by } = props;
+  if (labelNames(nodes).length === 0 && labels.length === 0 && by === null) return null;
+  const chosen = [...labels, ...(by === null ? [] : [`by ${by}`])].join(', ');
+  return (
+    <Menu
+      label={`Nodes: ${chosen || 'all'}`}
+      buttonClass="button is-quiet"
+      button={
+        <>
+          <Icon name="facets" />
+          {chosen || 'All nodes'}
+        </>
+      }
+    >
+      {() => (
+        <div class="menu-part">
+          <LabelFilter {...props} />
+        </div>
+      )}
+    </Menu>
+  );
+}
+
 /** Chooses nodes by their labels, and a label to group them by. Renders nothing if no node has labels. */
 export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }: LabelFilterProps) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
@@ -25,7 +53,7 @@ export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }:
       {labels.length > 0 && (
         <ul class="chips" aria-label="Only nodes with these labels">
           {labels.map((label) => (
-            <Chip key={label} text={label} onRemove={() => onLabels(labels.filter((other) => other !== label))} />
+            <Condition key={label} text={label} onRemove={() => onLabels(labels.filter((other) => other !== label))} />
           ))}
         </ul>
       )}
@@ -36,7 +64,6 @@ export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }:
       <label class="label-by">
         <span class="dim">{byText}</span>
         <select
-          class="config-field"
           value={by ?? ''}
           onChange={({ currentTarget }) => onBy(currentTarget.value === '' ? null : currentTarget.value)}
         >
@@ -71,7 +98,7 @@ function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (la
   return (
     <>
       <input
-        class="config-field label-field"
+        class="mono"
         aria-label="Only nodes with a label"
         aria-invalid={problem !== null}
         placeholder="+ label zone=eu-*"

@@ -6,6 +6,7 @@ import { session } from '../state/session.ts';
 import { LinkButton } from './controls.tsx';
 import { formatSecond } from './format.ts';
 import { useResource, useStore } from './hooks.ts';
+import { Icon } from './icon.tsx';
 
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
@@ -29,7 +30,7 @@ export function FailureNote({ what, failure, asOfMs, onRetry }: FailureNoteProps
   if (isOffline && failure.status === null && asOfMs !== null)
     return <p class="dim">As of {formatSecond(asOfMs, zone)}</p>;
   return (
-    <p class="failure-note" role="status">
+    <p class="notice is-err" role="status">
       <strong>{what} could not be loaded.</strong> <code>{failure.code}</code> {failure.detail}
       {asOfMs !== null && ` · shown as of ${formatSecond(asOfMs, zone)}`} ·{' '}
       {failure.status === 401 ? (
@@ -61,24 +62,38 @@ interface ResourceNoteProps<Value> {
   loading?: string;
 }
 
-/** Names what is missing in a response; renders nothing if nothing is. */
-export function PartialNote({ answer, onRetry }: { answer: AnswerFacts; onRetry: () => void }) {
+interface PartialNoteProps {
+  answer: AnswerFacts;
+  /** Nodes whose absence the page has named already: one notice for each problem. */
+  known?: readonly string[];
+  onRetry: () => void;
+}
+
+/** Names what is missing in a response; renders nothing if nothing is. Nodes that lack the same share a line. */
+export function PartialNote({ answer, known = [], onRetry }: PartialNoteProps) {
   const zone = useStore(preferences.zone);
-  const missing = failures(coverageOf(answer)).map((part) => missingText(part, (timeMs) => formatSecond(timeMs, zone)));
+  const nodesByText = new Map<string, string[]>();
+  for (const part of failures(coverageOf(answer))) {
+    if (part.node !== null && known.includes(part.node)) continue;
+    const text = missingText({ ...part, node: null }, (timeMs) => formatSecond(timeMs, zone));
+    nodesByText.set(text, [...(nodesByText.get(text) ?? []), ...(part.node === null ? [] : [part.node])]);
+  }
+  const missing = [...nodesByText].map(([text, nodes]) => (nodes.length === 0 ? text : `${namesText(nodes)}: ${text}`));
   if (missing.length === 0) return null;
+  const more = missing.length > MAX_NAMED ? [`${missing.length - MAX_NAMED} more`] : [];
   return (
-    <p class="partial">
-      {respondedText(answer.members ?? [])} ·{' '}
-      {missing.slice(0, MAX_NAMED).map((text, index) => (
-        <span key={text}>
-          {index > 0 && ' · '}
-          {text}
-        </span>
-      ))}
-      {missing.length > MAX_NAMED && ` · ${missing.length - MAX_NAMED} more`} ·{' '}
+    <p class="notice">
+      <Icon name="alert" />
+      <span>
+        {[respondedText(answer.members ?? []), ...missing.slice(0, MAX_NAMED), ...more].filter(Boolean).join(' · ')}
+      </span>
       <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>
   );
+}
+
+function namesText(nodes: readonly string[]): string {
+  return nodes.length <= MAX_NAMED ? nodes.join(', ') : `${nodes.length} nodes`;
 }
 
 /** Shows after a short delay that something is loading. */

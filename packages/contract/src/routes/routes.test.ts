@@ -25,9 +25,11 @@ describe('the route table', () => {
       '/docs',
       '/health/live',
       '/health/ready',
+      '/incidents',
       '/logs',
       '/mcp',
       '/metrics',
+      '/nodes',
       '/nodes/{id}',
       '/openapi.json',
     ]);

@@ -104,7 +104,7 @@ export const ROUTES = {
   console: {
     path: PATHS.console,
     role: 'none',
-    aliases: ['/logs', '/config', '/nodes/{id}'],
+    aliases: ['/logs', '/incidents', '/config', '/nodes', '/nodes/{id}'],
     summary: 'Console',
     description: 'The web page. It loads its data through this interface, with the token of its user.',
     parameters: [],
@@ -116,7 +116,7 @@ export const ROUTES = {
     path: PATHS.asset,
     role: 'none',
     summary: 'Part of the console',
-    description: 'A script or a style sheet of the console.',
+    description: 'A script, a style sheet or a font of the console.',
     parameters: [],
     response: { contentType: 'text/javascript; charset=utf-8' },
     errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],

@@ -103,6 +103,8 @@ describe('the console', () => {
     '/logs',
     '/logs?src=a/b.log',
     '/config',
+    '/incidents?last=1h',
+    '/nodes',
     '/nodes/x',
     '/nodes/x/y',
     '/nodes/a%3A1/../z',
@@ -121,7 +123,7 @@ describe('the console', () => {
       const { headers } = await sendRequest(port, path);
       expect(headers).toMatchObject({
         'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
@@ -155,6 +157,7 @@ describe('a part of the console', () => {
   it.each([
     { name: 'console-ABCDEFGH.js', type: 'text/javascript; charset=utf-8' },
     { name: 'console-12345678.css', type: 'text/css; charset=utf-8' },
+    { name: 'inter-12345678.woff2', type: 'font/woff2' },
   ])('$name, named after its content, may be kept for good', async ({ name, type }) => {
     const { port } = await serveConsole();
     const { status, headers } = await sendRequest(port, `/assets/${name}`);

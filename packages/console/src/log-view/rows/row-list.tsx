@@ -2,8 +2,9 @@ import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import { moveName, toggleName } from '../../state/view-url.ts';
-import { Menu } from '../../ui/controls.tsx';
 import { formatDate } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { Row, WorkspaceState } from '../model/workspace-state.ts';
 import { isPart, type ShownRecord } from '../source/log-source.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
@@ -234,17 +235,17 @@ function ColumnHeads({ columns, withNode, onChange }: ColumnHeadsProps) {
 function ColumnHead({ name, columns, onChange }: { name: string } & Omit<ColumnHeadsProps, 'withNode'>) {
   const shown = visibleText(name);
   const index = columns.indexOf(name);
-  const summary = (
-    <summary aria-label={`Column ${shown}`} title={shown}>
-      <span class="column-name">{shown}</span> <i aria-hidden="true">▾</i>
-    </summary>
+  const button = (
+    <>
+      <span class="cut">{shown}</span>
+      <Icon name="open" />
+    </>
   );
   return (
-    <Menu class="column-head" summary={summary} closesOnLeave>
+    <Menu class="column-head" buttonClass="link-button" side="left" label={`Column ${shown}`} button={button}>
       {(close) => {
         const choice = (text: string, next: readonly string[], disabled = false) => (
-          <button
-            type="button"
+          <MenuItem
             disabled={disabled}
             onClick={() => {
               close();
@@ -252,7 +253,7 @@ function ColumnHead({ name, columns, onChange }: { name: string } & Omit<ColumnH
             }}
           >
             {text}
-          </button>
+          </MenuItem>
         );
         return (
           <>

@@ -16,7 +16,7 @@ export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {
       {notices.map(
         (notice) =>
           notice && (
-            <span key={notice.text} class="warn-note" role="note">
+            <span key={notice.text} class="chip is-warn" role="note">
               <strong>{notice.text}</strong>
               {notice.detail !== null && <span class="warn-detail"> {notice.detail}</span>}
             </span>

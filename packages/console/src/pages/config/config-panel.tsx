@@ -45,7 +45,7 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
     onStep: (step: 1 | -1) => setCurrent(stepMatch(found.matches.length, at, step)),
   };
   return (
-    <section class="config-card" aria-label={`Configuration of ${id}`}>
+    <section class="card config-card" aria-label={`Configuration of ${id}`}>
       <div class="config-head">
         <div class="config-facts">
           {settings && <span>{countSettings(settings.settings)}</span>}
@@ -122,13 +122,14 @@ interface ShapeSwitchProps {
 function ShapeSwitch({ shapes, shape, onShape }: ShapeSwitchProps) {
   const hasStart = shapes.includes('start');
   return (
-    <fieldset class="config-segments">
-      <legend class="sr-only">Show as</legend>
-      {shapes.map((one) => (
-        <Button key={one} class="config-segment" aria-pressed={shape === one} onClick={() => onShape(one)}>
-          {one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_LABELS[one]}
-        </Button>
-      ))}
-    </fieldset>
+    <Segments
+      label="Show as"
+      value={shape}
+      choices={shapes.map((one) => ({
+        value: one,
+        text: one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_LABELS[one],
+      }))}
+      onChange={onShape}
+    />
   );
 }

@@ -125,13 +125,13 @@ function DriftTools({ view }: { view: ConfigView }) {
 function RoleSwitch({ view, diff, shown }: RoleSwitchProps) {
   if (diff.roles.length < 2) return null;
   return (
-    <nav class="config-segments" aria-label={view.by === null ? 'Role' : `Role and ${view.by}`}>
+    <nav class="segments" aria-label={view.by === null ? 'Role' : `Role and ${view.by}`}>
       {diff.roles.map((one) => {
         const url = viewUrl({ ...view, role: one.role, group: one.label ?? null, left: null, right: null });
         const name = roleName(one);
         return (
-          <a key={name} class="config-segment" href={url} aria-current={one === shown ? 'true' : undefined}>
-            {name} <span class="config-segment-count">· {driftText(countDrift(one), diff)}</span>
+          <a key={name} class="segment" href={url} aria-current={one === shown ? 'true' : undefined}>
+            {name} <span>· {driftText(countDrift(one), diff)}</span>
           </a>
         );
       })}

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
-import { Button } from '../../ui/controls.tsx';
+import { IconButton } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/hooks.ts';
 
@@ -39,7 +39,6 @@ export function FindBox({ label, text, onText, steps }: FindBoxProps) {
     <search class="config-find">
       <input
         ref={field}
-        class="config-field"
         type="search"
         aria-label={label}
         aria-keyshortcuts="/"
@@ -62,12 +61,8 @@ function Steps({ count, isMore, current, onStep }: NonNullable<FindBoxProps['ste
       <span class="config-count" role="status">
         {count === 0 ? 'not found' : `${formatCount(current + 1)} of ${total}`}
       </span>
-      <Button class="button config-step" aria-label="Previous" disabled={count === 0} onClick={() => onStep(-1)}>
-        ↑
-      </Button>
-      <Button class="button config-step" aria-label="Next" disabled={count === 0} onClick={() => onStep(1)}>
-        ↓
-      </Button>
+      <IconButton label="Previous" icon="up" disabled={count === 0} onClick={() => onStep(-1)} />
+      <IconButton label="Next" icon="down" disabled={count === 0} onClick={() => onStep(1)} />
     </>
   );
 }

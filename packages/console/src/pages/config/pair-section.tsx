@@ -76,7 +76,6 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
         <div class="config-tools">
           <NodeChoice label="Left" ids={ids} value={left} onChoose={(id) => go({ left: id, right })} />
           <Button
-            class="button config-step"
             aria-label="Swap sides"
             title="Swap sides"
             disabled={left === null || right === null}
@@ -113,7 +112,6 @@ interface NodeChoiceProps {
 function NodeChoice({ label, ids, value, onChoose }: NodeChoiceProps) {
   return (
     <select
-      class="config-field"
       aria-label={`${label} node`}
       value={value ?? ''}
       onChange={(event) => onChoose(event.currentTarget.value || null)}
@@ -176,7 +174,7 @@ function PairView({ left, right, compare }: LoadedConfigs) {
       <p class="config-sub" role="status">
         {summary(pair)}
       </p>
-      <section class="config-card" aria-label={`${left.id} and ${right.id} side by side`}>
+      <section class="card config-card" aria-label={`${left.id} and ${right.id} side by side`}>
         <div class="pair-heads">
           <SideHead known={left} />
           <SideHead known={right} />

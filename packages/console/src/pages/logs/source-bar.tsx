@@ -7,7 +7,7 @@ import { Button, Chip } from '../../ui/controls.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
 import { ViewsButton } from './saved-views-dialog.tsx';
 import { SourceChooser, sourceName } from './source-chooser.tsx';
-import { RangeMenu } from './time-controls.tsx';
+import { GoToTime as RangeMenu } from './go-to-time.tsx';
 
 interface SourceBarProps {
   view: LogsView;

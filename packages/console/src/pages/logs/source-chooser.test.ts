@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceChoice } from '../../state/view.ts';
-import type { NodeLogs } from '../file-families.ts';
+import type { NodeLogs } from '../nodes/file-families.ts';
 import { isFamilyPicked, isNodePicked, pickFamily, pickNode, pickNodes, unlistedChoices } from './source-chooser.tsx';
 
 const log = (name: string) => ({ name, files: [], sizeBytes: 1, firstTimeMs: null, lastTimeMs: null });

@@ -12,7 +12,7 @@ import { formatBytes, formatCounted, formatShortTime } from '../../ui/format.ts'
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
 import { ResourceNote } from '../../ui/notes.tsx';
-import { type FileFamily, logsByNode, type NodeLogs } from '../file-families.ts';
+import { type FileFamily, logsByNode, type NodeLogs } from '../nodes/file-families.ts';
 
 interface SourceChooserProps {
   isOpen: boolean;

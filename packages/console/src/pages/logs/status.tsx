@@ -27,7 +27,7 @@ import {
   zoneLabel,
 } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
-import { isDegraded, problemText } from '../cluster/node-health.ts';
+import { isDegraded, problemText } from '../nodes/node-health.ts';
 import { hiddenBelow } from './find-bar.tsx';
 
 interface StatusBarProps {

@@ -17,7 +17,7 @@ import { FindBar } from './find-bar.tsx';
 import { focusedRecord, useLogKeys } from './log-commands.ts';
 import { SourceBar } from './source-bar.tsx';
 import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailure } from './status.tsx';
-import { GoToTime } from './time-controls.tsx';
+import { GoToTime } from './go-to-time.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
 import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
 import { viewActions } from './view-actions.ts';

@@ -69,7 +69,7 @@ type PageRouteId = 'console' | 'asset' | 'docs' | 'openapi' | 'style' | 'icon';
 /** Only the console may run scripts, from its own origin and never inline; windows that opened it have no access to it. */
 const CONSOLE_HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
 };
 

@@ -10,7 +10,7 @@ import {
   newSitesText,
   nodesText,
   recentCounts,
-} from './cluster-resources.ts';
+} from './overview-resources.ts';
 
 function entry(key: string, changed: boolean) {
   return { key, value: 1, default: 0, changed, source: 'flag', secret: false } as const;

@@ -2,7 +2,7 @@ import { type ClusterRecord, type MemberReport, type NodeDescription, PortholeEr
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/count-chart.tsx';
-import { type FileFamily, fileFamilies, type NodeFile } from '../file-families.ts';
+import { type FileFamily, fileFamilies, type NodeFile } from './file-families.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -20,8 +20,8 @@ import {
 } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, ResourceNote, Unknown } from '../../ui/notes.tsx';
-import { clockText, isClockOff, shippingText, stateText } from '../cluster/node-health.ts';
-import type { FileFamily } from '../file-families.ts';
+import { clockText, isClockOff, shippingText, stateText } from './node-health.ts';
+import type { FileFamily } from './file-families.ts';
 import {
   descriptionResource,
   filesResource,
@@ -75,15 +75,15 @@ function HourCard({ id, counts }: { id: string; counts: Resource<HourCounts> }) 
       title="Errors and warnings, last hour"
       aside={
         totals && (
-          <p class="legend">
+          <p class="chips">
             <a
-              class="legend-error"
+              class="chip is-err"
               href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'ERROR' })}
             >
               {formatCounted(totals.errors, 'error')}
             </a>
             <a
-              class="legend-warning"
+              class="chip is-warn"
               href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'WARN' })}
             >
               {formatCounted(totals.warnings, 'warning')}

@@ -8,9 +8,9 @@ import { viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Loading, ResourceNote } from '../../ui/notes.tsx';
-import { isDegraded, stateText } from '../cluster/node-health.ts';
-import { NodeConfig } from '../config/lazy-config.tsx';
-import { matchingFamilies } from '../file-families.ts';
+import { isDegraded, stateText } from './node-health.ts';
+import { NodeConfig } from '../config/config-page.tsx';
+import { matchingFamilies } from './file-families.ts';
 import { FileTable } from './file-table.tsx';
 import { NodeOverview, ReportNote } from './node-overview.tsx';
 import { filesResource } from './node-resources.ts';
@@ -68,7 +68,7 @@ function NodeHead({ node }: { node: ClusterNode }) {
   return (
     <div class="node-head">
       <h1>
-        <span class={`node-dot ${isUp ? `node-${nodeColour(node.id)}` : 'node-off'}`} aria-hidden="true" />
+        <span class={`dot ${isUp ? `node-${nodeColour(node.id)}` : 'node-off'}`} aria-hidden="true" />
         {node.id}
       </h1>
       <p>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../state/view.ts';
-import { pageTitle } from './header.tsx';
+import { pageTitle } from './bar.tsx';
 
 test.each<[View, string]>([
   [ALL_NODES, 'prod · Porthole'],

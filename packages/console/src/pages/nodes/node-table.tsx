@@ -8,7 +8,7 @@ import { viewUrl } from '../../state/view-url.ts';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
-import { groupErrors, RECENT_MS, type RecentCounts } from './cluster-resources.ts';
+import { groupErrors, RECENT_MS, type RecentCounts } from './node-counts.ts';
 import {
   asOfText,
   clockText,
@@ -47,7 +47,7 @@ export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) 
   const majority = majorityVersion(nodes);
   const hasArchive = nodes.some(({ archive }) => archive !== undefined);
   return (
-    <div class="card table-card">
+    <div class="card table-frame">
       <table class="data-table node-table">
         <caption class="sr-only">Nodes of the cluster</caption>
         <thead>
@@ -126,7 +126,7 @@ function LabelLink({ label, labels, by }: { label: string; labels: readonly stri
       class="label-link"
       aria-current={isOn ? 'true' : undefined}
       title={isOn ? `Show nodes without ${label}, too` : `Show only nodes with ${label}`}
-      href={viewUrl({ page: 'cluster', labels: toggleLabel(labels, label), by })}
+      href={viewUrl({ page: 'nodes', labels: toggleLabel(labels, label), by })}
     >
       {label}
     </a>
@@ -283,7 +283,7 @@ function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): 
 function NodeName({ id, isDim = false }: { id: string; isDim?: boolean }) {
   return (
     <a class="node-name" href={viewUrl(nodeView(id))}>
-      <span class={`node-dot ${isDim ? 'node-off' : `node-${nodeColour(id)}`}`} aria-hidden="true" />
+      <span class={`dot ${isDim ? 'node-off' : `node-${nodeColour(id)}`}`} aria-hidden="true" />
       {id}
     </a>
   );

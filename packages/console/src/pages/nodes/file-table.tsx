@@ -8,14 +8,14 @@ import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { startDownload } from '../../ui/start-download.ts';
-import type { FileFamily, NodeFile } from '../file-families.ts';
+import type { FileFamily, NodeFile } from './file-families.ts';
 import { FileFormat } from './file-format.tsx';
 
 const MINUTE_MS = 60_000;
 
 export function FileTable({ id, families }: { id: string; families: readonly FileFamily[] }) {
   return (
-    <div class="card table-card">
+    <div class="card table-frame">
       <table class="data-table file-table">
         <caption class="sr-only">Log files of {id}</caption>
         <thead>

@@ -6,23 +6,25 @@ import { session } from '../state/session.ts';
 import { Button } from '../ui/controls.tsx';
 import { formatAge, formatSecond } from '../ui/format.ts';
 import { useNow, useStore } from '../ui/hooks.ts';
+import { Icon } from '../ui/icon.tsx';
 
-/** Problems that affect every page; each banner disappears once its problem is over. */
-export function Banners({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
+/** Problems that affect every page; each notice disappears once its problem is over. */
+export function Notices({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   return (
-    <>
-      <AddressBanner />
-      <NodeBanner nodes={nodes} />
-    </>
+    <div class="notices">
+      <AddressNotice />
+      <NodeNotice nodes={nodes} />
+    </div>
   );
 }
 
 /** Lists the URL parameters that were ignored: the view may show more than the link meant to. */
-function AddressBanner() {
+function AddressNotice() {
   const problems = useStore(navigation.problems);
   if (problems.length === 0) return null;
   return (
-    <div class="banner" role="alert">
+    <div class="notice" role="alert">
+      <Icon name="alert" />
       <span>
         <strong>Part of this link was ignored.</strong> {problems.join(' · ')}
       </span>
@@ -31,18 +33,19 @@ function AddressBanner() {
   );
 }
 
-function NodeBanner({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
+function NodeNotice({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   const isDeclined = useStore(session.isDeclined);
-  if (isDeclined) return <TokenBanner />;
+  if (isDeclined) return <TokenNotice />;
   // An error response still means that the node is up; the page that sent the request shows it.
-  if (nodes.failure && nodes.failure.status === null) return <OfflineBanner nodes={nodes} />;
-  if (nodes.value?.membership.state === 'stale') return <StaleBanner membership={nodes.value.membership} />;
+  if (nodes.failure && nodes.failure.status === null) return <OfflineNotice nodes={nodes} />;
+  if (nodes.value?.membership.state === 'stale') return <StaleNotice membership={nodes.value.membership} />;
   return null;
 }
 
-function TokenBanner() {
+function TokenNotice() {
   return (
-    <div class="banner" role="status">
+    <div class="notice" role="status">
+      <Icon name="alert" />
       <span>
         <strong>This node requires a token.</strong>
       </span>
@@ -56,12 +59,13 @@ function reopenTokenDialog(): void {
   cluster.reload();
 }
 
-function OfflineBanner({ nodes: { value, asOfMs, failure } }: { nodes: ResourceState<ClusterNodes> }) {
+function OfflineNotice({ nodes: { value, asOfMs, failure } }: { nodes: ResourceState<ClusterNodes> }) {
   const zone = useStore(preferences.zone);
   const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'The node';
   if (!failure) return null;
   return (
-    <div class="banner banner-problem" role="alert">
+    <div class="notice is-err" role="alert">
+      <Icon name="alert" />
       <span>
         <strong>
           {self} has not responded since {formatSecond(failure.sinceMs, zone)}
@@ -76,11 +80,12 @@ function OfflineBanner({ nodes: { value, asOfMs, failure } }: { nodes: ResourceS
   );
 }
 
-function StaleBanner({ membership: { kind, detail, asOfMs } }: { membership: ClusterNodes['membership'] }) {
+function StaleNotice({ membership: { kind, detail, asOfMs } }: { membership: ClusterNodes['membership'] }) {
   const nowMs = useNow();
   const zone = useStore(preferences.zone);
   return (
-    <div class="banner" role="status">
+    <div class="notice" role="status">
+      <Icon name="alert" />
       <span>
         <strong>The registry ({kind}) is not responding.</strong> Showing the last known members,{' '}
         <span title={formatSecond(asOfMs, zone)}>{formatAge(asOfMs, nowMs)}</span>

@@ -1,0 +1,175 @@
+import type { ClusterRecord } from '@porthole/client';
+import { EVENT_LEVELS, type EventKind, type NodeEvent, toEvent } from '@porthole/contract';
+import { formatCounted, formatSpan } from '../ui/format.ts';
+import type { IconName } from '../ui/icon.tsx';
+
+/* Events as pages show them: about which node, in a few words, with a sign. */
+
+export interface ShownEvent {
+  key: string;
+  kind: EventKind;
+  timeMs: number;
+  /** The node it is about: another one may have reported it. */
+  node: string;
+  /** What happened, after the name of the node: `stopped responding`. */
+  title: string;
+  detail: string | null;
+  icon: IconName;
+  tone: 'err' | 'warn' | 'accent' | null;
+  fields: NodeEvent['fields'];
+}
+
+interface KindStyle {
+  icon: IconName;
+  tone: ShownEvent['tone'];
+  title: string;
+}
+
+const STYLES: Readonly<Record<EventKind, KindStyle>> = {
+  started: { icon: 'restart', tone: null, title: 'started' },
+  stopped: { icon: 'gone', tone: null, title: 'stopped' },
+  killed: { icon: 'gone', tone: 'err', title: 'had been killed' },
+  'version-changed': { icon: 'restart', tone: 'accent', title: 'runs another version' },
+  'config-changed': { icon: 'config', tone: 'accent', title: 'configuration changed' },
+  'config-file-differs': { icon: 'config', tone: 'warn', title: 'configuration file edited, not loaded' },
+  'log-rotated': { icon: 'file', tone: null, title: 'log rotated' },
+  'log-silent': { icon: 'silent', tone: 'warn', title: 'log fell silent' },
+  'log-burst': { icon: 'rise', tone: 'err', title: 'errors rose' },
+  'new-pattern': { icon: 'flame', tone: 'err', title: 'logged a new error' },
+  'clock-stepped': { icon: 'clock', tone: 'warn', title: 'clock stepped' },
+  'disk-nearly-full': { icon: 'disk', tone: 'err', title: 'disk nearly full' },
+  'certificate-expiring': { icon: 'certificate', tone: 'warn', title: 'certificate expires soon' },
+  'service-started': { icon: 'restart', tone: null, title: 'service started' },
+  'service-stopped': { icon: 'gone', tone: null, title: 'service stopped' },
+  'service-killed': { icon: 'gone', tone: 'err', title: 'service was killed' },
+  'member-joined': { icon: 'joined', tone: null, title: 'joined' },
+  'member-left': { icon: 'gone', tone: null, title: 'left' },
+  'member-lost': { icon: 'gone', tone: 'err', title: 'stopped responding' },
+  'member-back': { icon: 'restart', tone: null, title: 'is back' },
+  'recorder-stopped': { icon: 'alert', tone: 'err', title: 'stopped recording' },
+};
+
+/** What happens all the time, or is told by other events. */
+const HIDDEN: readonly EventKind[] = ['log-rotated', 'member-joined'];
+
+/** A restart is seen by others a little before and after it is over. */
+const AROUND_MS = 30_000;
+
+/** A burst and the new error it is made of. */
+const BURST_MS = 120_000;
+
+/** Records of events, newest first, as what happened: a restart is one event, however many nodes saw parts of it. */
+export function shownEvents(records: readonly ClusterRecord[]): ShownEvent[] {
+  const all = records.flatMap((record) => toShown(record) ?? []).filter(({ kind }) => !HIDDEN.includes(kind));
+  const backs = all.filter(({ kind }) => kind === 'member-back');
+  const bursts = all.filter(({ kind }) => kind === 'log-burst');
+  return all
+    .filter((event) => !backs.some((back) => isPartOfReturn(event, back)) && !isOfBurst(event, bursts))
+    .sort((a, b) => b.timeMs - a.timeMs);
+}
+
+function toShown(record: ClusterRecord): ShownEvent | undefined {
+  const event = toEvent(record);
+  if (!event) return undefined;
+  const { kind, fields, cursor } = event;
+  const node = text(fields.member) || record.node;
+  return {
+    ...{ kind, fields, node, key: `${record.node} ${cursor}` },
+    ...STYLES[kind],
+    timeMs: eventTime(event, record),
+    ...describe(event),
+  };
+}
+
+/** When it happened, not when it was noticed. */
+function eventTime({ kind, fields }: NodeEvent, { atMs, timeMs }: ClusterRecord): number {
+  const noticedMs = atMs ?? timeMs ?? 0;
+  const { record, lastSignMs } = fields as { record?: { timeMs?: unknown }; lastSignMs?: unknown };
+  if (kind === 'member-lost' && typeof lastSignMs === 'number') return lastSignMs;
+  if ((kind === 'log-burst' || kind === 'new-pattern') && typeof record?.timeMs === 'number') return record.timeMs;
+  return noticedMs;
+}
+
+function describe({ kind, fields, message }: NodeEvent): Partial<KindStyle> & { detail: string | null } {
+  switch (kind) {
+    case 'member-lost':
+      return { detail: 'no shutdown record: it was killed or lost' };
+    case 'member-back': {
+      const away = typeof fields.awayMs === 'number' ? `away ${formatSpan(fields.awayMs)}` : null;
+      return { title: fields.isRestarted === true ? 'restarted' : 'is back', detail: away };
+    }
+    case 'started':
+      return { detail: typeof fields.version === 'string' ? `version ${fields.version}` : null };
+    case 'log-burst':
+      return {
+        title: `errors rose from ${number(fields.usualPerMinute)} to ${number(fields.errors)} a minute`,
+        detail: firstOf(fields),
+      };
+    case 'new-pattern':
+      return { detail: firstOf(fields) };
+    case 'config-changed':
+    case 'config-file-differs': {
+      const keys = changedKeys(fields);
+      const count = typeof fields.changed === 'number' ? fields.changed : keys.length;
+      const title = kind === 'config-changed' ? 'configuration changed' : 'configuration edited, not loaded';
+      return { title: `${title}, ${formatCounted(count, 'key')}`, detail: keys.slice(0, 3).join(' · ') || null };
+    }
+    default:
+      return { detail: message };
+  }
+}
+
+/** The keys of an event about a configuration; their values are in its history. */
+export function changedKeys({ keys }: NodeEvent['fields']): string[] {
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+}
+
+/** `first: wal.go:211 fsync of segment 118 failed` */
+function firstOf({ record, pattern }: NodeEvent['fields']): string | null {
+  const { message } = (record ?? {}) as { message?: unknown };
+  const { source } = (pattern ?? {}) as { source?: unknown };
+  const parts = [text(source).split('/').at(-1) ?? '', text(message).split('\n', 1)[0] ?? ''].filter(Boolean);
+  return parts.length === 0 ? null : `first: ${parts.join(' ')}`;
+}
+
+function isPartOfReturn(event: ShownEvent, back: ShownEvent): boolean {
+  if (event === back || event.node !== back.node) return false;
+  if (!/^(started|stopped|member-left|member-lost)$/.test(event.kind)) return false;
+  const awayMs = typeof back.fields.awayMs === 'number' ? back.fields.awayMs : 0;
+  return event.timeMs > back.timeMs - awayMs - AROUND_MS && event.timeMs < back.timeMs + AROUND_MS;
+}
+
+function isOfBurst({ kind, node, timeMs }: ShownEvent, bursts: readonly ShownEvent[]): boolean {
+  return (
+    kind === 'new-pattern' &&
+    bursts.some((burst) => burst.node === node && Math.abs(burst.timeMs - timeMs) < BURST_MS)
+  );
+}
+
+/** Events that say the same of several nodes at about the same time are one; newest first. */
+export function groupEvents(events: readonly ShownEvent[]): (ShownEvent & { nodes: string[] })[] {
+  const groups: (ShownEvent & { nodes: string[] })[] = [];
+  for (const event of events) {
+    const same = groups.find(
+      ({ title, detail, timeMs }) =>
+        title === event.title && detail === event.detail && Math.abs(timeMs - event.timeMs) < AROUND_MS,
+    );
+    if (!same) groups.push({ ...event, nodes: [event.node] });
+    else if (!same.nodes.includes(event.node)) same.nodes.push(event.node);
+  }
+  return groups;
+}
+
+/** Whether it needs attention by itself. */
+export function isSevere({ kind }: Pick<ShownEvent, 'kind'>): boolean {
+  return EVENT_LEVELS[kind] === 'ERROR';
+}
+
+function number(value: unknown): string {
+  return typeof value === 'number' ? String(Math.round(value * 10) / 10) : '?';
+}
+
+function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}

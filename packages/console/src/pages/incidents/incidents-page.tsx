@@ -1,0 +1,3 @@
+export function IncidentsPage() {
+  return <h1>Incidents</h1>;
+}

@@ -1,0 +1,127 @@
+import type { ClusterNode, MemberReport } from '@porthole/client';
+import { coverageOf } from '@porthole/contract';
+import type { ShownEvent } from '../../events/event-text.ts';
+import type { ZoneName } from '../../state/view.ts';
+import { formatAge, formatCounted, formatMinute, formatSecond } from '../../ui/format.ts';
+import { isDegraded, missingNodes } from '../nodes/node-health.ts';
+import type { ErrorStrip } from './overview-resources.ts';
+
+/** A sentence of facts: the first part is what is wrong, if something is. */
+export interface Headline {
+  alarm: string;
+  rest: string;
+}
+
+interface HeadlineFacts {
+  nodes: readonly ClusterNode[];
+  strip: ErrorStrip | null;
+  events: readonly ShownEvent[];
+  /** `in the last hour`, `from 03:10 to 03:16` */
+  when: string;
+  zone: ZoneName;
+}
+
+const MAX_NAMED = 2;
+
+/** `storage-3 is down, and errors rose on 2 nodes at 03:12`. Facts only, and no "none" of what was not read. */
+export function headline({ nodes, strip, events, when, zone }: HeadlineFacts): Headline {
+  const expected = nodes.filter(({ state }) => state !== 'left');
+  const down = missingNodes(expected);
+  const degraded = expected.filter(isDegraded);
+  const states = [
+    ...(down.length > 0 ? [`${namesText(down, expected.length)} ${down.length === 1 ? 'is' : 'are'} down`] : []),
+    ...(degraded.length > 0
+      ? [`${namesText(degraded, expected.length)} ${degraded.length === 1 ? 'is' : 'are'} degraded`]
+      : []),
+  ];
+  const errors = errorsPart({ strip, events, when, zone, count: expected.length });
+  if (states.length > 0) return { alarm: states.join(', '), rest: errors ? `, and ${errors.text}` : '' };
+  if (errors?.isAlarm) return { alarm: capital(errors.text), rest: '' };
+  const up = expected.length === 1 ? '1 node is up' : `All ${expected.length} nodes are up`;
+  return { alarm: '', rest: errors ? `${up}, ${errors.text}` : up };
+}
+
+function errorsPart({
+  strip,
+  events,
+  when,
+  zone,
+  count,
+}: Omit<HeadlineFacts, 'nodes'> & { count: number }): { text: string; isAlarm: boolean } | null {
+  const bursts = events.filter(({ kind }) => kind === 'log-burst');
+  const first = Math.min(...bursts.map(({ timeMs }) => timeMs));
+  const bursting = [...new Set(bursts.map(({ node }) => node))];
+  if (bursting.length > 0) {
+    const where = bursting.length <= MAX_NAMED ? bursting.join(' and ') : `${bursting.length} nodes`;
+    return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isAlarm: true };
+  }
+  if (!strip) return null;
+  const failing = [...strip.byNode.values()].filter(({ errors }) => errors > 0);
+  const total = failing.reduce((sum, { errors }) => sum + errors, 0);
+  const { isComplete } = coverageOf(strip);
+  const read = strip.members.filter(({ outcome }) => outcome === 'ok').length;
+  if (total > 0) {
+    const where = count === 1 ? '' : ` on ${formatCounted(failing.length, 'node')}`;
+    return { text: `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`, isAlarm: false };
+  }
+  if (isComplete) return { text: `no errors ${when}`, isAlarm: false };
+  return { text: read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${count} nodes`, isAlarm: false };
+}
+
+function namesText(nodes: readonly ClusterNode[], all: number): string {
+  if (nodes.length <= MAX_NAMED) return nodes.map(({ id }) => id).join(' and ');
+  return `${nodes.length} of ${all} nodes`;
+}
+
+/** `4 of 5 nodes responded`, and of each node that is gone: since when, and what is kept of it. */
+export function subline(
+  nodes: readonly ClusterNode[],
+  members: readonly MemberReport[],
+  { nowMs, zone }: { nowMs: number; zone: ZoneName },
+): string {
+  const expected = nodes.filter(({ state }) => state !== 'left');
+  const up = expected.filter(({ state }) => state === 'up').length;
+  const responded = up === expected.length ? `all ${up} nodes responded` : `${up} of ${expected.length} nodes responded`;
+  const down = missingNodes(expected);
+  const gone = down.slice(0, MAX_NAMED).map(({ id, lastSeenMs }) => {
+    const report = members.find((member) => member.id === id);
+    const heard =
+      lastSeenMs === null
+        ? `${id} has not responded; when it last did is not known`
+        : `${id} last responded ${formatSecond(lastSeenMs, zone)}, ${formatAge(lastSeenMs, nowMs)}`;
+    if (report?.asOfMs == null) return heard;
+    const by = report.recordedBy ? ` by ${report.recordedBy}` : '';
+    return `${heard}; its records up to ${formatSecond(report.asOfMs, zone)} are kept${by}`;
+  });
+  const first = expected.length === 1 ? (up === 1 ? 'not part of a cluster' : 'the node does not respond') : responded;
+  const more = down.length > MAX_NAMED ? [`${down.length - MAX_NAMED} more`] : [];
+  return capital([first, ...gone, ...more].join(' · '));
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Ids without what all of them begin and end with; each keeps a word. */
+export function shortNames(ids: readonly string[]): ReadonlyMap<string, string> {
+  if (ids.length < 2 || ids.every((id) => id.length <= 14)) return new Map(ids.map((id) => [id, id]));
+  const parts = ids.map((id) => id.split(/(?<=[-._:/])/));
+  const shared = (at: (own: string[], index: number) => string | undefined) => {
+    let count = 0;
+    while (parts.every((own) => count < own.length - 1 && at(own, count) === at(parts[0] ?? [], count))) count++;
+    return count;
+  };
+  let head = shared((own, index) => own[index]);
+  // A number alone says nothing: it keeps the word before it.
+  if (head > 0 && parts.some((own) => /^\d/.test(own[head] ?? ''))) head--;
+  const tail = Math.min(
+    shared((own, index) => own.at(-1 - index)),
+    Math.min(...parts.map((own) => own.length)) - head - 1,
+  );
+  return new Map(
+    ids.map((id, index) => {
+      const own = parts[index] ?? [];
+      return [id, own.slice(head, own.length - tail).join('').replace(/[-._:/]$/, '')];
+    }),
+  );
+}

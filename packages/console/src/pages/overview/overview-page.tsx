@@ -1,0 +1,352 @@
+import type { ClusterDigest, ClusterNode } from '@porthole/client';
+import { absenceText, coverageOf } from '@porthole/contract';
+import { groupEvents } from '../../events/event-text.ts';
+import type { LoadedEvents } from '../../events/load-events.ts';
+import { hasLabels } from '../../state/labels.ts';
+import { navigation } from '../../state/navigation.ts';
+import { preferences } from '../../state/preferences.ts';
+import { cluster, nodeColour, type Resource } from '../../state/resource.ts';
+import {
+  ALL_LOGS,
+  INCIDENTS,
+  LAST_HOUR,
+  type OverviewView,
+  OVERVIEW,
+  nodeView,
+  snapshotView,
+  withRange,
+  type TimeRange,
+  type ZoneName,
+} from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { rangeText } from '../../shell/range-menu.tsx';
+import { Card, Chip, LinkButton } from '../../ui/controls.tsx';
+import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { LabelMenu } from '../../ui/label-filter.tsx';
+import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
+import { departureKey, hiddenText, isDegraded, missingNodes, problemText } from '../nodes/node-health.ts';
+import { DriftCard, SettingsCard } from './config-cards.tsx';
+import { StripCard } from './error-strip.tsx';
+import { headline, subline } from './headline.ts';
+import { groupView, isUnconfigured, newSitesText, type NewPatterns, overviewResources, ownSettings } from './overview-resources.ts';
+
+/** Events listed; the strip marks all of them. */
+const MAX_EVENTS = 8;
+
+/** What is wrong, where, since when, and what changed before. A single node has the same page with one row. */
+export function OverviewPage({ view }: { view: OverviewView }) {
+  const { value } = useResource(cluster);
+  const note = <ResourceNote resource={cluster} what="The nodes" />;
+  if (!value) return note;
+  const isAlone = value.nodes.length === 1;
+  const nodes = value.nodes.filter((node) => hasLabels(node, view.labels));
+  return (
+    <div class="stack">
+      {note}
+      {isAlone && <DemoHint />}
+      {/* What other nodes reported must not be shown for a moment. */}
+      <ShownNodes key={JSON.stringify([view.labels, view.range])} {...{ view, nodes, isAlone }} all={value.nodes} />
+    </div>
+  );
+}
+
+interface ShownNodesProps {
+  view: OverviewView;
+  nodes: readonly ClusterNode[];
+  all: readonly ClusterNode[];
+  isAlone: boolean;
+}
+
+function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
+  const { labels, by, range } = view;
+  const { strip, events, patterns, drift } = overviewResources(labels, range);
+  const counts = useResource(strip).value;
+  const happened = useResource(events).value;
+  const dismissed = useStore(preferences.dismissed);
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow();
+  const isDismissed = (node: ClusterNode) => node.state === 'failed' && dismissed.includes(departureKey(node));
+  const expected = nodes.filter((node) => !isDismissed(node));
+  // The headline names them.
+  const known = missingNodes(nodes).map(({ id }) => id);
+  const go = (change: Partial<OverviewView>) => navigation.go({ ...view, ...change });
+  const filter = (
+    <LabelMenu labels={labels} by={by} onLabels={(next) => go({ labels: next })} onBy={(next) => go({ by: next })} />
+  );
+  if (nodes.length === 0)
+    return (
+      <>
+        <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>
+        {filter}
+      </>
+    );
+  const { alarm, rest } = headline({
+    ...{ nodes: expected, strip: counts, zone, when: whenText(range, zone) },
+    events: happened?.events ?? [],
+  });
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>
+            {alarm && <span class="problem">{alarm}</span>}
+            {rest}
+          </h1>
+          <p class="dim">{subline(expected, counts?.members ?? [], { nowMs, zone })}</p>
+          <NodeProblems nodes={expected} />
+          <HiddenNodes {...{ all, nodes }} dismissed={nodes.length - expected.length} />
+        </div>
+        <a class="button is-primary" href={viewUrl(withRange({ ...INCIDENTS, labels }, range))}>
+          <Icon name="incidents" />
+          What happened?
+        </a>
+      </div>
+      <div>
+        <ResourceNote resource={strip} what="The counts" loading="the counts of all nodes" />
+        <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} by={by} filter={filter} />
+      </div>
+      <div class="overview-cards">
+        <PatternsCard patterns={patterns} view={view} known={known} />
+        <EventsCard events={events} known={known} />
+        {isAlone ? <SettingsCard /> : <DriftCard drift={drift} labels={labels} known={known} />}
+      </div>
+    </>
+  );
+}
+
+/** `in the last hour`, `from 03:10 to 03:16` */
+function whenText(range: TimeRange | null, zone: ZoneName): string {
+  const text = rangeText(range ?? LAST_HOUR, zone);
+  return text.startsWith('Last') ? `in the ${text.toLowerCase()}` : `in ${text}`;
+}
+
+/** What is wrong with nodes that respond, and what to do about those that are gone. */
+function NodeProblems({ nodes }: { nodes: readonly ClusterNode[] }) {
+  const zone = useStore(preferences.zone);
+  const failed = nodes.filter(({ state }) => state === 'failed');
+  return (
+    <>
+      {nodes.filter(isDegraded).map(({ id, problems }) => (
+        <p key={id}>
+          <a href={viewUrl(nodeView(id))}>{id}</a> <span class="warning">{problemText(problems)}</span>
+        </p>
+      ))}
+      {failed.map((node) => (
+        <p key={node.id} class="dim">
+          {node.id}:{' '}
+          <a href={viewUrl(snapshotView(node.id))}>
+            records up to {node.lastSeenMs === null ? 'its end' : formatShortTime(node.lastSeenMs, zone, Date.now())}
+          </a>{' '}
+          · <LinkButton onClick={() => preferences.dismiss(departureKey(node))}>dismiss</LinkButton>
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** What is hidden by labels or by the reader, and whether some of it needs attention. */
+function HiddenNodes({
+  all,
+  nodes,
+  dismissed,
+}: {
+  all: readonly ClusterNode[];
+  nodes: readonly ClusterNode[];
+  dismissed: number;
+}) {
+  const text = hiddenText(all, nodes);
+  return (
+    <>
+      {text !== null && (
+        <p class="dim">
+          {text} · <a href={viewUrl(OVERVIEW)}>show all</a>
+        </p>
+      )}
+      {dismissed > 0 && (
+        <p class="dim">
+          {dismissed} expired, dismissed · <LinkButton onClick={() => preferences.dismissed.set([])}>show</LinkButton>
+        </p>
+      )}
+    </>
+  );
+}
+
+type Group = ClusterDigest['groups'][number];
+
+/** Kinds of warnings and errors that are new in the range. */
+function PatternsCard({ patterns, view, known }: { patterns: Resource<NewPatterns>; view: OverviewView; known: readonly string[] }) {
+  const { value } = useResource(patterns);
+  const zone = useStore(preferences.zone);
+  const title = view.range ? 'New in this time' : 'New in the last hour';
+  return (
+    <Card
+      id="patterns-title"
+      title={title}
+      aside={value && value.groups.length > 0 ? <Chip tone="err">{value.totalGroups}</Chip> : null}
+    >
+      <ResourceNote resource={patterns} what="The new errors" loading="the new errors of all nodes" />
+      {value && value.groups.length > 0 && (
+        <ul class="card-list">
+          {value.groups.map((group, index) => (
+            <li key={`${group.level} ${group.source ?? group.shape}`}>
+              <PatternRow group={group} spark={value.sparks[index] ?? null} view={view} zone={zone} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {value && newSitesText(value) && <p class="card-note">{newSitesText(value)}</p>}
+      {value && <PartialNote answer={value} known={known} onRetry={() => patterns.reload()} />}
+    </Card>
+  );
+}
+
+interface PatternRowProps {
+  group: Group;
+  spark: readonly number[] | null;
+  view: OverviewView;
+  zone: ZoneName;
+}
+
+function PatternRow({ group, spark, view, zone }: PatternRowProps) {
+  const isError = group.level === 'ERROR' || group.level === 'FATAL';
+  const nodes = Object.keys(group.nodes);
+  return (
+    <a class="card-row pattern" href={viewUrl({ ...groupView(group), labels: view.labels })}>
+      <Spark points={spark} isError={isError} />
+      <span class="grow">
+        <span class="pattern-text mono">
+          <PatternText group={group} />
+        </span>
+        <span class="dim pattern-facts">
+          <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
+          <span class="wraps">{group.source ?? group.sample.file}</span>
+          {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
+          {group.isNewUnknown && <span title="Whether it is new is not known">new?</span>}
+          <span class="pattern-nodes">
+            {nodes.slice(0, 3).map((id) => (
+              <span key={id}>
+                <span class={`dot node-${nodeColour(id)}`} aria-hidden="true" /> {id}
+              </span>
+            ))}
+            {nodes.length > 3 && `${nodes.length - 3} more`}
+          </span>
+        </span>
+      </span>
+      <b>{formatCount(group.count)}</b>
+    </a>
+  );
+}
+
+/** What the messages have in common: numbers and other variable parts are holes. */
+function PatternText({ group: { shape, sample } }: { group: Group }) {
+  const line = sample.message.split('\n', 1)[0] ?? '';
+  const parts = shape ? shape.split('*') : line.slice(0, 200).split(/\b\d[\d.,:]*\b/);
+  return (
+    <>
+      {parts.map((part, index) => (
+        <span key={index}>
+          {index > 0 && <i class="hole">…</i>}
+          {part}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Counts over time, without an axis. */
+function Spark({ points, isError }: { points: readonly number[] | null; isError: boolean }) {
+  const most = Math.max(1, ...(points ?? []));
+  return (
+    <svg class={`spark ${isError ? 'problem' : 'warning'}`} viewBox="0 0 64 20" aria-hidden="true">
+      {points?.map((count, index) => {
+        const height = count === 0 ? 0 : Math.max(2, (count / most) * 20);
+        return <rect key={index} x={index * 4} y={20 - height} width="3" height={height} rx="1" fill="currentcolor" />;
+      })}
+    </svg>
+  );
+}
+
+function EventsCard({ events, known }: { events: Resource<LoadedEvents>; known: readonly string[] }) {
+  const { value } = useResource(events);
+  const zone = useStore(preferences.zone);
+  const all = groupEvents(value?.events ?? []);
+  return (
+    <Card id="events-title" title="Recent events">
+      <ResourceNote resource={events} what="The events" />
+      {value && (
+        <ul class="card-list">
+          {all.slice(0, MAX_EVENTS).map((event) => (
+            <li key={event.key}>
+              <EventRow event={event} zone={zone} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {value && value.events.length === 0 && (
+        <p class="card-note">{absenceText('No restart, change or loss in this time', coverageOf(value))}.</p>
+      )}
+      {all.length > MAX_EVENTS && (
+        <p class="card-note">{formatCounted(all.length - MAX_EVENTS, 'earlier event')}, marked above.</p>
+      )}
+      {value && <PartialNote answer={value} known={known} onRetry={() => events.reload()} />}
+    </Card>
+  );
+}
+
+function EventRow({ event, zone }: { event: ReturnType<typeof groupEvents>[number]; zone: ZoneName }) {
+  const { timeMs, nodes, title, detail, icon, tone } = event;
+  const href = viewUrl({ ...ALL_LOGS, timeMs, isLive: false });
+  return (
+    <a class="card-row event" href={href}>
+      <span class="mono faint">{formatSecond(timeMs, zone)}</span>
+      <span class={tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim'}>
+        <Icon name={icon} />
+      </span>
+      <span class="grow wraps">
+        <b>{nodes.length <= 2 ? nodes.join(', ') : `${nodes.length} nodes`}</b> {title}
+        {detail && <span class="dim event-detail">{detail}</span>}
+      </span>
+    </a>
+  );
+}
+
+/** Its name among what was dismissed. */
+const HINT = 'demo hint';
+
+/** What to do with a node that has nothing but itself to show: look at the demo cluster, or point it at a service. */
+function DemoHint() {
+  const isDismissed = useStore(preferences.dismissed).includes(HINT);
+  const { value } = useResource(ownSettings);
+  const demoUrl = document.querySelector<HTMLMetaElement>('meta[name="porthole-demo"]')?.content;
+  if (isDismissed || !(demoUrl || (value && isUnconfigured(value)))) return null;
+  return (
+    <Card
+      id="hint-title"
+      title="Nothing is configured yet"
+      aside={<LinkButton onClick={() => preferences.dismiss(HINT)}>dismiss</LinkButton>}
+    >
+      <div class="card-body page-head">
+        <p>
+          This node shows its own log and settings.{' '}
+          {demoUrl ? (
+            'The demo has three made-up nodes with live logs, one of them unhealthy; it stops with this node.'
+          ) : (
+            <>
+              <code>npx porthole demo</code> runs a made-up cluster to look around in.
+            </>
+          )}
+          <span class="dim event-detail">
+            To show a service: <code>porthole serve --log-dir /var/log/my-service --service-config service.toml</code>
+          </span>
+        </p>
+        {demoUrl && (
+          <a class="button is-primary" href={demoUrl}>
+            Open the demo cluster
+          </a>
+        )}
+      </div>
+    </Card>
+  );
+}

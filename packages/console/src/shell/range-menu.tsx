@@ -1,0 +1,242 @@
+import { rangeProblem, readTime } from '@porthole/contract';
+import { useState } from 'preact/hooks';
+import { preferences } from '../state/preferences.ts';
+import { canFollow, LAST_HOUR, type TimeRange, type ZoneName } from '../state/view.ts';
+import { Button, IconButton } from '../ui/controls.tsx';
+import {
+  formatDate,
+  formatShortTime,
+  formatSpan,
+  formatTimeInput,
+  timeInputClock,
+  timePreview,
+  zoneLabel,
+} from '../ui/format.ts';
+import { useStore } from '../ui/hooks.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { ZoneField } from './session-menu.tsx';
+
+const SPANS_MIN = [5, 15, 60, 360, 1440, 7 * 1440];
+
+const DAY_MS = 86_400_000;
+
+interface RangeMenuProps {
+  range: TimeRange | null;
+  /** What no range means on the page. */
+  fallback: TimeRange | null;
+  onChange: (range: TimeRange | null) => void;
+}
+
+/** The time range, the same on all pages: relative, absolute, or all; and the zone in which times are shown. */
+export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) {
+  const zone = useStore(preferences.zone);
+  const range = given ?? fallback;
+  const text = rangeText(range, zone);
+  return (
+    <Menu
+      class="range-menu"
+      label={`Time range: ${text}`}
+      button={
+        <>
+          <Icon name="clock" />
+          <span class="range-text">{text}</span>
+          <Icon name="open" />
+        </>
+      }
+    >
+      {(close) => {
+        const choose = (chosen: TimeRange | null) => {
+          close();
+          onChange(chosen);
+        };
+        return (
+          <>
+            <div>
+              {SPANS_MIN.map((minutes) => {
+                const spanMs = minutes * 60_000;
+                return (
+                  <MenuItem
+                    key={minutes}
+                    isOn={range?.kind === 'last' && range.spanMs === spanMs}
+                    onClick={() => choose({ kind: 'last', spanMs })}
+                  >
+                    {spanMs === LAST_HOUR.spanMs ? 'Last hour' : `Last ${spanText(spanMs)}`}
+                  </MenuItem>
+                );
+              })}
+              {fallback === null && (
+                <MenuItem isOn={range === null} onClick={() => choose(null)}>
+                  All times
+                </MenuItem>
+              )}
+              <MenuItem disabled={range === null} onClick={() => choose(rangeBefore(range, Date.now()))}>
+                The same time before
+              </MenuItem>
+            </div>
+            <div class="menu-part">
+              <FromTo range={range} zone={zone} onChoose={choose} />
+              <ZoneField />
+            </div>
+          </>
+        );
+      }}
+    </Menu>
+  );
+}
+
+/** The span of a range that ends where it begins. */
+export function rangeBefore(range: TimeRange | null, nowMs: number): TimeRange | null {
+  if (range === null) return null;
+  const toMs = range.kind === 'last' ? nowMs - range.spanMs : range.fromMs;
+  if (toMs === null) return range;
+  const spanMs = range.kind === 'last' ? range.spanMs : (range.toMs ?? nowMs) - toMs;
+  return { kind: 'fixed', fromMs: toMs - spanMs, toMs };
+}
+
+function FromTo({
+  range,
+  zone,
+  onChoose,
+}: {
+  range: TimeRange | null;
+  zone: ZoneName;
+  onChoose: (range: TimeRange) => void;
+}) {
+  const fixed = range?.kind === 'fixed' ? range : null;
+  const [from, setFrom] = useState(formatTimeInput(fixed?.fromMs ?? null, zone));
+  const [to, setTo] = useState(formatTimeInput(fixed?.toMs ?? null, zone));
+  const [problem, setProblem] = useState('');
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const chosen = readRange(from, to, zone);
+    if (typeof chosen === 'string') setProblem(chosen);
+    else onChoose(chosen);
+  };
+  const day = (startMs: number) => {
+    setFrom(formatTimeInput(startMs, zone));
+    setTo(formatTimeInput(startMs + DAY_MS, zone));
+  };
+  return (
+    <form class="menu-part" onSubmit={submit} onInput={() => setProblem('')}>
+      <Calendar zone={zone} chosen={from.slice(0, 10)} onChoose={day} />
+      <TimeField label="From" text={from} zone={zone} placeholder="14:05 or 2h" onText={setFrom} />
+      <TimeField label="To" text={to} zone={zone} placeholder="now" onText={setTo} />
+      {problem ? (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      ) : null}
+      <Button type="submit">Show</Button>
+    </form>
+  );
+}
+
+/** The days of a month; one is chosen as a range. */
+function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; onChoose: (startMs: number) => void }) {
+  const [months, setMonths] = useState(0);
+  const clock = timeInputClock(zone, Date.now());
+  const here = new Date(clock.nowMs + clock.offsetMsAt(clock.nowMs));
+  const first = new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth() + months, 1));
+  const count = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
+  const title = formatDate(first.getTime(), 'utc').replace(/^1 /, '');
+  return (
+    <>
+      <div class="sheet-head">
+        <IconButton label="Earlier month" onClick={() => setMonths(months - 1)}>
+          ‹
+        </IconButton>
+        <b>{title}</b>
+        <IconButton label="Later month" disabled={months >= 0} onClick={() => setMonths(months + 1)}>
+          ›
+        </IconButton>
+      </div>
+      <div class="range-calendar">
+        {Array.from({ length: (first.getUTCDay() + 6) % 7 }, (_, index) => (
+          <span key={`before ${index}`} />
+        ))}
+        {Array.from({ length: count }, (_, index) => {
+          const utcMs = first.getTime() + index * DAY_MS;
+          const text = new Date(utcMs).toISOString().slice(0, 10);
+          return (
+            <button
+              key={text}
+              type="button"
+              aria-label={formatDate(utcMs, 'utc')}
+              aria-pressed={text === chosen}
+              disabled={utcMs > here.getTime()}
+              onClick={() => onChoose(utcMs - clock.offsetMsAt(utcMs))}
+            >
+              {index + 1}
+            </button>
+          );
+        })}
+      </div>
+    </>
+  );
+}
+
+interface TimeFieldProps {
+  label: string;
+  text: string;
+  zone: ZoneName;
+  placeholder: string;
+  onText: (text: string) => void;
+}
+
+/** Shows how the typed time is parsed. */
+function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
+  const name = label.toLowerCase();
+  return (
+    <div class="field">
+      <label class="field">
+        {label}
+        <input
+          name={name}
+          value={text}
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`range-${name}-preview`}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      </label>
+      <output id={`range-${name}-preview`} class="dim">
+        {timePreview(text, timeInputClock(zone, Date.now()), zone)}
+      </output>
+    </div>
+  );
+}
+
+/** The range of two typed times, either of them empty; or what is wrong. */
+function readRange(from: string, to: string, zone: ZoneName): TimeRange | string {
+  const clock = timeInputClock(zone, Date.now());
+  const [start, end] = [from, to].map((text) => (text.trim() ? readTime(text, clock) : { timeMs: null }));
+  if (!start || 'problem' in start) return `From: ${start?.problem}`;
+  if (!end || 'problem' in end) return `To: ${end?.problem}`;
+  const [fromMs, toMs] = [start.timeMs, end.timeMs];
+  const problem = rangeProblem(
+    { name: 'From', timeMs: fromMs ?? undefined },
+    { name: 'To', timeMs: toMs ?? undefined },
+  );
+  return problem ?? { kind: 'fixed', fromMs, toMs };
+}
+
+/** `Last hour`, `03:10 – 03:16`, `03:00 – now` */
+export function rangeText(range: TimeRange | null, zone: ZoneName, nowMs = Date.now()): string {
+  if (range === null) return 'All times';
+  if (range.kind === 'last') return range.spanMs === 3_600_000 ? 'Last hour' : `Last ${spanText(range.spanMs)}`;
+  const text = (timeMs: number | null, open: string) => (timeMs === null ? open : formatShortTime(timeMs, zone, nowMs));
+  return `${text(range.fromMs, 'start')} – ${text(range.toMs, canFollow(range) ? 'now' : 'end')}`;
+}
+
+/** A relative range of a day is 24 hours, not a calendar day. */
+function spanText(spanMs: number): string {
+  return spanMs === DAY_MS ? '24 h' : formatSpan(spanMs);
+}
+
+/** `UTC+01:00` or `Europe/Berlin (UTC+01:00)` */
+export function zoneText(zone: ZoneName, nowMs: number): string {
+  const offset = zoneLabel(zone, nowMs);
+  return zone === 'local' ? `This browser (${offset})` : zone === 'utc' ? 'UTC' : `${zone} (${offset})`;
+}

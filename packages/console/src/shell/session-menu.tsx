@@ -1,0 +1,128 @@
+import type { ClusterNodes } from '@porthole/client';
+import { useId, useState } from 'preact/hooks';
+import { preferences, type Theme } from '../state/preferences.ts';
+import { cluster } from '../state/resource.ts';
+import { session } from '../state/session.ts';
+import { isZone, zoneNames } from '../state/time-zone.ts';
+import { nodeView } from '../state/view.ts';
+import { linkTo, viewUrl } from '../state/view-url.ts';
+import { Segments } from '../ui/controls.tsx';
+import { zoneLabel } from '../ui/format.ts';
+import { useStore } from '../ui/hooks.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { sheet } from './key-sheet.tsx';
+
+const THEMES: readonly { value: Theme; text: string }[] = [
+  { value: 'system', text: 'Auto' },
+  { value: 'light', text: 'Light' },
+  { value: 'dark', text: 'Dark' },
+];
+
+/** Who is signed in, and how the console looks to them. */
+export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
+  const theme = useStore(preferences.theme);
+  const hasToken = useStore(session.hasToken);
+  const self = nodes?.nodes.find(({ isSelf }) => isSelf);
+  return (
+    <Menu label="Session" tip="Session, zone, theme" buttonClass="button is-quiet" button={<Icon name="account" />}>
+      {(close) => (
+        <>
+          <p class="menu-head">
+            {hasToken ? 'Signed in with a token' : 'Not signed in'}
+            {self && (
+              <>
+                {' · via '}
+                <a href={viewUrl(nodeView(self.id))} onClick={close}>
+                  {self.id}
+                </a>
+              </>
+            )}
+          </p>
+          <div class="menu-part">
+            <Segments
+              label="Theme"
+              value={theme}
+              choices={THEMES}
+              onChange={(value) => preferences.theme.set(value)}
+            />
+            <ZoneField />
+          </div>
+          <hr />
+          <MenuItem
+            icon="keys"
+            note="?"
+            onClick={() => {
+              close();
+              sheet.set('keys');
+            }}
+          >
+            Keys
+          </MenuItem>
+          <MenuItem icon="file" href={linkTo('/docs')}>
+            API
+          </MenuItem>
+          <MenuItem
+            icon="sign-out"
+            onClick={() => {
+              close();
+              if (hasToken) session.signOut();
+              else session.openTokenDialog();
+              cluster.reload();
+            }}
+          >
+            {hasToken ? 'Sign out' : 'Enter a token'}
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+/** The zone of all times: that of the browser, UTC, or any other by its name. */
+export function ZoneField() {
+  const zone = useStore(preferences.zone);
+  const [typed, setTyped] = useState<string | null>(null);
+  const listId = useId();
+  const isNamed = zone !== 'local' && zone !== 'utc';
+  const take = (text: string) => {
+    setTyped(text);
+    if (text.includes('/') && isZone(text)) preferences.zone.set(text);
+  };
+  return (
+    <div class="field">
+      <span>Times in {zoneLabel(zone, Date.now())}</span>
+      <Segments
+        label="Time zone"
+        value={isNamed || typed !== null ? 'other' : zone}
+        choices={[
+          { value: 'local', text: 'Browser' },
+          { value: 'utc', text: 'UTC' },
+          { value: 'other', text: 'Other' },
+        ]}
+        onChange={(value) => {
+          setTyped(value === 'other' ? '' : null);
+          if (value !== 'other') preferences.zone.set(value);
+        }}
+      />
+      {isNamed || typed !== null ? (
+        <>
+          <input
+            aria-label="Name of the time zone"
+            placeholder="Europe/Berlin"
+            list={listId}
+            autocomplete="off"
+            spellcheck={false}
+            value={typed ?? zone}
+            onInput={({ currentTarget }) => take(currentTarget.value)}
+          />
+          <datalist id={listId}>
+            {zoneNames().map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon, type IconName } from './icon.tsx';
+
+interface MenuProps {
+  class?: string;
+  /** The button that opens it. */
+  button: ComponentChildren;
+  buttonClass?: string;
+  /** What the button is for, if its text does not say it. */
+  label?: string;
+  tip?: string;
+  /** Which edge of the button it is aligned with. */
+  side?: 'left' | 'right';
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** What opens below a button. Arrow keys move through its items; Escape, leaving it and a press elsewhere close it. */
+export function Menu({ class: kind = '', button, buttonClass = 'button', label, tip, side, children }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const close = () => setOpen(false);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const leave = ({ target }: Event) => {
+      if (!(target instanceof Node && box.current?.contains(target))) close();
+    };
+    document.addEventListener('pointerdown', leave);
+    document.addEventListener('focusin', leave);
+    return () => {
+      document.removeEventListener('pointerdown', leave);
+      document.removeEventListener('focusin', leave);
+    };
+  }, [isOpen]);
+  const press = (event: KeyboardEvent) => {
+    if (!isOpen) return;
+    if (event.key === 'Escape') {
+      close();
+      box.current?.querySelector('button')?.focus();
+    } else if (!moveFocus(box.current, event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div ref={box} class={`menu ${kind}`.trim()} onKeyDown={press}>
+      <button
+        type="button"
+        class={buttonClass}
+        aria-label={label}
+        aria-expanded={isOpen}
+        data-tip={tip}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {button}
+      </button>
+      {isOpen && <div class={`menu-body ${side === 'left' ? 'is-left' : ''}`.trim()}>{children(close)}</div>}
+    </div>
+  );
+}
+
+/** Moves the focus between the items of a menu. Within a field, arrow keys belong to it. */
+function moveFocus(box: HTMLElement | null, { key, target }: KeyboardEvent): boolean {
+  const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
+  if (step === 0 || !box || target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return false;
+  const items = [...box.querySelectorAll<HTMLElement>('.menu-item:not(:disabled)')];
+  const at = items.findIndex((item) => item === document.activeElement);
+  items[at < 0 ? (step > 0 ? 0 : items.length - 1) : (at + step + items.length) % items.length]?.focus();
+  return items.length > 0;
+}
+
+interface MenuItemProps {
+  icon?: IconName;
+  /** At its right end: a key, a note. */
+  note?: ComponentChildren;
+  isOn?: boolean | undefined;
+  disabled?: boolean;
+  /** A link instead of an action. */
+  href?: string;
+  onClick?: () => void;
+  children: ComponentChildren;
+}
+
+export function MenuItem({ icon, note, isOn, disabled, href, onClick, children }: MenuItemProps) {
+  const content = (
+    <>
+      {icon && <Icon name={icon} />}
+      <span>{children}</span>
+      {note === undefined ? null : <small>{note}</small>}
+    </>
+  );
+  if (href !== undefined)
+    return (
+      <a class="menu-item" href={href} aria-current={isOn ? 'page' : undefined} onClick={onClick}>
+        {content}
+      </a>
+    );
+  return (
+    <button type="button" class="menu-item" aria-pressed={isOn} disabled={disabled} onClick={onClick}>
+      {content}
+    </button>
+  );
+}
