@@ -64,7 +64,7 @@ export const LOG_KEYS: readonly LogKey[] = [
   { shown: 'y', key: 'y', command: 'copy-line', meaning: 'copy the line' },
   { shown: 'Y', key: 'Y', command: 'copy-link', meaning: 'copy a link to the line' },
   { shown: 'h', key: 'h', command: 'histogram', meaning: 'show or hide the chart' },
-  { shown: 'F', key: 'F', command: 'fields', meaning: 'show or hide the field list' },
+  { shown: 'F', key: 'F', command: 'fields', meaning: 'show or hide the facets' },
   { shown: 'Shift+Z', key: 'Z', command: 'wrap', meaning: 'wrap long lines' },
   { shown: 'Escape', key: 'Escape', command: 'close', meaning: 'close the details', isAlways: true },
 ];

@@ -62,6 +62,32 @@ export function withTerm(view: LogsView, term: QueryNode, mode: 'include' | 'exc
   return { query: addTerm(base, term, mode), ...(joins && { text: '', isRegex: false }) };
 }
 
+/** Whether a query includes or excludes records with a value of a field, by a condition of its own. */
+export function termState(query: string, field: string, value: string): 'include' | 'exclude' | null {
+  const terms = conditions(queryNode(query));
+  if (terms.some((term) => isValueTerm(term, field, value))) return 'include';
+  return terms.some((term) => term.kind === 'not' && isValueTerm(term.node, field, value)) ? 'exclude' : null;
+}
+
+/** The query without its conditions about a value of a field. */
+export function withoutValue(query: string, field: string, value: string): string {
+  const left = conditions(queryNode(query)).filter(
+    (term) => !isValueTerm(term, field, value) && !(term.kind === 'not' && isValueTerm(term.node, field, value)),
+  );
+  const [only] = left;
+  if (!only) return '';
+  return formatQuery(left.length === 1 ? only : { kind: 'and', nodes: left });
+}
+
+function conditions(node: QueryNode | undefined): readonly QueryNode[] {
+  if (node === undefined) return [];
+  return node.kind === 'and' ? node.nodes : [node];
+}
+
+function isValueTerm(node: QueryNode, field: string, value: string): boolean {
+  return node.kind === 'field' && node.operator === '=' && node.field === field && node.value === value;
+}
+
 /** Words without any syntax: found as they are written, white space included. */
 function isBareWords(text: string, node: QueryNode): boolean {
   const words = text.trim().split(/\s+/);

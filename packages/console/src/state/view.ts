@@ -91,7 +91,7 @@ export interface LogsView {
   component: string | null;
   /** Fields shown as columns, in this order. */
   columns: readonly string[];
-  /** The field list is open. */
+  /** The facets are shown. */
   hasFields: boolean;
   /** Fields whose values are counted in the field list. */
   countedBy: readonly string[];
@@ -121,7 +121,7 @@ export const ALL_LOGS: LogsView = {
   callSite: null,
   component: null,
   columns: [],
-  hasFields: false,
+  hasFields: true,
   countedBy: [],
   at: null,
   timeMs: null,

@@ -42,6 +42,19 @@ export function useResource<Value>(resource: Resource<Value>): ResourceState<Val
   return useStore(resource.state);
 }
 
+/** Whether a media query matches; renders again when that changes. */
+export function useMedia(query: string): boolean {
+  const [isMatching, setMatching] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const take = () => setMatching(list.matches);
+    take();
+    list.addEventListener('change', take);
+    return () => list.removeEventListener('change', take);
+  }, [query]);
+  return isMatching;
+}
+
 /** Whether single keys are text there, not shortcuts. */
 export function isTextField(target: EventTarget | null): boolean {
   return (

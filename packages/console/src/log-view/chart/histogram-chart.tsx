@@ -1,8 +1,10 @@
 import type { Level } from '@porthole/client';
 import { absenceText, LEVELS } from '@porthole/contract';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ShownEvent } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatCount, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
+import { formatCount, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
 import { type HistogramResult, isPartialCount } from '../source/log-source.ts';
 
 /** A shorter drag counts as a click. */
@@ -19,15 +21,25 @@ interface HistogramChartProps {
   log: ChartBounds['log'];
   zone: ZoneName;
   isCounting: boolean;
+  /** What happened, marked above the bars. */
+  events: readonly ShownEvent[];
   /** Zooms to a range. */
   onZoom: (span: ChartSpan) => void;
+  /** Back to the range before. */
+  onZoomOut: () => void;
   onGo: (timeMs: number) => void;
 }
 
 /** Size of the view box; it is stretched to the available space. */
 const WIDTH = 1000;
 
-const HEIGHT = 100;
+/** Of the lane of all records, and of that of errors. */
+const LANES = { all: 100, errors: 50 } as const;
+
+const TICKS = 5;
+
+/** In a shorter range, seconds tell the ticks apart. */
+const SECONDS_MS = 10 * 60_000;
 
 interface ChartDrawingProps {
   histogram: HistogramResult;
@@ -38,22 +50,15 @@ interface ChartDrawingProps {
 }
 
 /**
- * Records over time by level. Dragging, or Shift and arrow keys, selects a range; a click, or Space, goes to a time.
+ * Records over time, with a lane of their own for errors, and what happened meanwhile. Dragging, or Shift and arrow
+ * keys, selects a range; a click, or Space, goes to a time; a double click, or Backspace, goes back.
  */
-export function HistogramChart({
-  histogram,
-  requested,
-  minLevel,
-  log,
-  zone,
-  isCounting,
-  onZoom,
-  onGo,
-}: HistogramChartProps) {
+export function HistogramChart(props: HistogramChartProps) {
+  const { histogram, requested, minLevel, log, zone, isCounting, events, onZoom, onZoomOut, onGo } = props;
   const nowMs = Date.now();
   const span = useMemo(() => chartSpan(histogram, { requested, log, nowMs: Date.now() }), [histogram, requested, log]);
   const bars = useMemo(() => chartBars(histogram, minLevel), [histogram, minLevel]);
-  const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onGo });
+  const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onZoomOut, onGo });
   const isPartial = isPartialCount(histogram);
   if (!span)
     return (
@@ -72,6 +77,9 @@ export function HistogramChart({
   const summary = `${total}, ${formatCount(errors)} of them errors, from ${formatShortTime(span.fromMs, zone, nowMs)} to ${formatShortTime(span.toMs, zone, nowMs)}`;
   return (
     <div class={`chart ${isCounting ? 'is-counting' : ''}`}>
+      <span class="chart-lane" aria-hidden="true">
+        all
+      </span>
       <div
         class="chart-area"
         role="slider"
@@ -82,23 +90,67 @@ export function HistogramChart({
         aria-valuemax={100}
         aria-valuenow={Math.round((cursor ?? 0) * 100)}
         aria-valuetext={at === null ? summary : `${at}: ${counts}`}
-        aria-description="Arrow keys move, Shift and arrow keys select a range, Enter zooms to it, Space goes to the time"
+        aria-description="Arrow keys move, Shift and arrow keys select a range, Enter zooms to it, Backspace goes back, Space goes to the time"
         onPointerDown={begin}
         onPointerMove={move}
         onPointerUp={end}
         onPointerLeave={move}
+        onDblClick={onZoomOut}
         onKeyDown={key}
       >
         <ChartDrawing histogram={histogram} bars={bars} span={span} chosen={chosen} cursor={cursor} />
       </div>
-      <p class="chart-scale">
-        <span>{formatShortTime(span.fromMs, zone, nowMs)}</span>
-        <span title={isPartial ? 'Partial count: there may be more' : undefined}>
-          {at === null ? `${total} · ${formatSpan(histogram.bucketMs)} per bar` : `${at} · ${counts}`}
-        </span>
-        <span>{formatShortTime(span.toMs, zone, nowMs)}</span>
-      </p>
+      <span class="chart-lane is-errors" aria-hidden="true">
+        err
+      </span>
+      {events.map((event) => (
+        <ChartFlag key={event.key} event={event} span={span} zone={zone} onGo={onGo} />
+      ))}
+      {at === null ? null : (
+        <p class="chart-note" aria-hidden="true">
+          {at} · {counts} · {formatSpan(histogram.bucketMs)} per bar
+        </p>
+      )}
+      <div class="chart-axis" aria-hidden="true">
+        {Array.from({ length: TICKS }, (_, index) => (
+          <span key={index}>{tickText(timeAtFraction(span, index / (TICKS - 1)), span, zone)}</span>
+        ))}
+      </div>
     </div>
+  );
+}
+
+/** As short as tells the ticks apart: seconds, minutes, or days. */
+function tickText(timeMs: number, { fromMs, toMs }: ChartSpan, zone: ZoneName): string {
+  if (toMs - fromMs < SECONDS_MS) return formatSecond(timeMs, zone);
+  return toMs - fromMs < 86_400_000 ? formatMinute(timeMs, zone) : formatShortTime(timeMs, zone, toMs);
+}
+
+function ChartFlag({
+  event,
+  span,
+  zone,
+  onGo,
+}: {
+  event: ShownEvent;
+  span: ChartSpan;
+  zone: ZoneName;
+  onGo: (timeMs: number) => void;
+}) {
+  const { timeMs, node, title, detail, icon, tone } = event;
+  if (timeMs < span.fromMs || timeMs > span.toMs) return null;
+  const text = `${formatSecond(timeMs, zone)} ${node} ${title}${detail ? `\n${detail}` : ''}`;
+  return (
+    <button
+      type="button"
+      class={`flag chart-flag ${tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim'}`}
+      style={{ '--at': fractionOfTime(span, timeMs) }}
+      aria-label={text}
+      data-tip={text}
+      onClick={() => onGo(timeMs)}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -108,7 +160,10 @@ interface Chosen {
 }
 
 /** Cursor and selection, by pointer or keyboard. */
-function useChoosing(span: ChartSpan | null, { onZoom, onGo }: Pick<HistogramChartProps, 'onZoom' | 'onGo'>) {
+function useChoosing(
+  span: ChartSpan | null,
+  { onZoom, onZoomOut, onGo }: Pick<HistogramChartProps, 'onZoom' | 'onZoomOut' | 'onGo'>,
+) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const down = useRef<{ x: number; fraction: number } | null>(null);
@@ -157,6 +212,7 @@ function useChoosing(span: ChartSpan | null, { onZoom, onGo }: Pick<HistogramCha
       setCursor(to);
     } else if (event.key === 'Enter') zoom(chosen ?? { from: at - 2 / KEY_STEPS, to: at + 2 / KEY_STEPS });
     else if (event.key === ' ' && span) onGo(timeAtFraction(span, at));
+    else if (event.key === 'Backspace') onZoomOut();
     else if (event.key === 'Escape' && chosen) setChosen(null);
     else return;
     event.preventDefault();
@@ -170,35 +226,38 @@ function fractionAt(event: PointerEvent & { currentTarget: HTMLElement }): numbe
   return Math.min(1, Math.max(0, (event.clientX - left) / width));
 }
 
-/** All bars as three paths: other records, warnings and errors. */
+/** All bars as three paths: other records and warnings in one lane, errors in another. */
 function ChartDrawing({ histogram, bars, span, chosen, cursor }: ChartDrawingProps) {
   const largest = Math.max(0, ...bars.map(barTotal));
-  const kinds = ['others', 'warnings', 'errors'] as const;
+  const mostErrors = Math.max(0, ...bars.map(({ errors }) => errors));
   const paths = { others: '', warnings: '', errors: '' };
   for (const bar of bars) {
     const from = fractionOfTime(span, bar.startMs) * WIDTH;
     const width = fractionOfTime(span, bar.endMs) * WIDTH - from;
     if (width <= 0) continue;
-    const height = barHeight(barTotal(bar), largest) * HEIGHT;
-    let top = HEIGHT;
-    // Errors are at the bottom, where a few of them stay visible below a high bar.
-    for (const kind of ['errors', 'warnings', 'others'] as const) {
-      const share = bar[kind] === 0 ? 0 : Math.max(3, (bar[kind] / barTotal(bar)) * height);
-      if (share === 0) continue;
-      paths[kind] +=
-        `M${round(from + width * 0.08)} ${round(top)}v${round(-share)}h${round(width * 0.84)}v${round(share)}z`;
-      top -= share;
-    }
+    const add = (kind: keyof typeof paths, bottom: number, height: number) => {
+      if (height > 0)
+        paths[kind] +=
+          `M${round(from + width * 0.09)} ${round(bottom)}v${round(-height)}h${round(width * 0.82)}v${round(height)}z`;
+    };
+    const whole = barHeight(barTotal(bar), largest) * LANES.all;
+    // A few warnings stay visible below a high bar.
+    const warned = bar.warnings === 0 ? 0 : Math.max(4, (bar.warnings / barTotal(bar)) * whole);
+    add('others', LANES.all - warned - (warned > 0 ? 2 : 0), Math.max(0, whole - warned));
+    add('warnings', LANES.all, warned);
+    add('errors', LANES.errors, Math.max(bar.errors === 0 ? 0 : 4, barHeight(bar.errors, mostErrors) * LANES.errors));
   }
   return (
     <>
-      <svg viewBox={`0 -8 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" aria-hidden="true">
-        {kinds.map((kind) => (
-          <path key={kind} class={`chart-${kind}`} d={paths[kind]} />
-        ))}
+      <svg class="chart-all" viewBox={`0 0 ${WIDTH} ${LANES.all}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="chart-others" d={paths.others} />
+        <path class="chart-warnings" d={paths.warnings} />
+      </svg>
+      <svg class="chart-err" viewBox={`0 0 ${WIDTH} ${LANES.errors}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="chart-errors" d={paths.errors} />
       </svg>
       {uncountedRanges(histogram, span).map((part) => (
-        <i key={part.from} class="chart-uncounted" title="not scanned" style={spanStyle(part)} />
+        <i key={part.from} class="chart-uncounted hatched" title="not scanned" style={spanStyle(part)} />
       ))}
       {chosen ? <i class="chart-chosen" style={spanStyle(ordered(chosen))} /> : null}
       {cursor === null ? null : <i class="chart-cursor" style={{ left: `${cursor * 100}%` }} />}

@@ -2,24 +2,20 @@ import { fieldValues } from '@porthole/logs/query';
 import { Component } from 'preact';
 import { nodeColour } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { Button } from '../../ui/controls.tsx';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import type { TextMatcher } from '../workspace/text-matcher.ts';
 import {
-  contextText,
+  componentText,
   hiddenBytes,
-  levelLetter,
   levelTone,
   oneLine,
+  pairsText,
   recordTime,
   SHOWN_CHARACTERS,
   textPieces,
   visibleText,
 } from './record-text.ts';
-
-/** More have no room. */
-const MAX_TAGS = 5;
 
 interface RecordRowProps {
   id: string;
@@ -29,7 +25,12 @@ interface RecordRowProps {
   isContext: boolean;
   /** Its day differs from that of the record before. */
   isNewDay: boolean;
+  /** It was written, or arrived, after records of later times. */
+  isLate: boolean;
+  /** All of its lines are shown. */
+  isExpanded: boolean;
   onOpen: (record: ShownRecord) => void;
+  onExpand: (record: ShownRecord) => void;
 }
 
 /** Style shared by all rows. The same object as long as nothing changes, so that rows need not render again. */
@@ -38,6 +39,8 @@ export interface RowStyle {
   isWrapped: boolean;
   /** Records of several nodes are shown. */
   withNode: boolean;
+  /** Records of several logs are shown: those without a component name their log. */
+  withLog: boolean;
   matcher: TextMatcher | null;
   /** Fields shown as columns. */
   columns: readonly string[];
@@ -45,59 +48,41 @@ export interface RowStyle {
   colours: string;
 }
 
-/** One record. Renders only when its own props change: while following, most rows stay the same. */
+/** One record: time, level, node, then the message. Renders only when its own props change: most rows stay the same. */
 export class RecordRow extends Component<RecordRowProps> {
   override shouldComponentUpdate(next: Readonly<RecordRowProps>): boolean {
     const now = this.props;
     return (Object.keys(next) as (keyof RecordRowProps)[]).some((name) => next[name] !== now[name]);
   }
 
-  override render({ id, record, rowStyle, isFocused, isContext }: RecordRowProps) {
+  override render({ id, record, rowStyle, isFocused, isContext, isExpanded, isLate }: RecordRowProps) {
     const classes = ['row', `row-${levelTone(record.level)}`, `node-${nodeColour(record.node)}`];
     if (isFocused) classes.push('is-focused');
     if (isContext) classes.push('is-context');
-    return (
-      <div id={id} class={classes.join(' ')} {...(isFocused ? FOCUSED_ROW : ROW)}>
-        {this.#head()}
-        <span class="row-source" {...CELL} title={record.source}>
-          {record.source ? (
-            <span class="row-value" data-field="source">
-              {visibleText(record.source.slice(0, 200))}
-            </span>
-          ) : null}
-        </span>
-        <span class="row-tags" {...CELL}>
-          {record.tags?.slice(0, MAX_TAGS).map((tag, index) => (
-            <span key={index} class="row-value" data-field="component" data-index={index}>
-              {`${index > 0 ? ' ' : ''}[${visibleText(tag.slice(0, 200))}]`}
-            </span>
-          ))}
-        </span>
-        {rowStyle.columns.map((name) => this.#column(name))}
-        {this.#message(rowStyle)}
-      </div>
-    );
-  }
-
-  #head() {
-    const { record, rowStyle } = this.props;
+    if (isExpanded) classes.push('is-expanded');
     const timeMs = recordTime(record);
     return (
-      <>
+      <div id={id} class={classes.join(' ')} {...(isFocused ? FOCUSED_ROW : ROW)}>
         <span class="row-time" {...CELL} title={timeMs === undefined ? 'no timestamp' : new Date(timeMs).toISOString()}>
           {timeMs === undefined ? '' : formatTime(timeMs, rowStyle.zone)}
           {record.continued ? <span title="Part of a very long line">⋯</span> : null}
-          {record.isUnsure ? <i title="Order uncertain (clock uncertainty)">≈</i> : null}
+          {isLate ? (
+            <i title="Late: later records were shown before it">↶</i>
+          ) : record.isUnsure ? (
+            <i title="Order uncertain (clock uncertainty)">≈</i>
+          ) : null}
         </span>
-        <span class="row-level" {...CELL} title={record.level}>
-          {levelLetter(record.level)}
+        <span class="row-level" {...CELL}>
+          {record.level ?? ''}
         </span>
         {rowStyle.withNode ? (
-          <span class="row-node" {...CELL}>
+          <span class="row-node" {...CELL} title={record.node}>
             {record.node}
           </span>
         ) : null}
-      </>
+        {rowStyle.columns.map((name) => this.#column(name))}
+        {this.#message(rowStyle)}
+      </div>
     );
   }
 
@@ -114,29 +99,44 @@ export class RecordRow extends Component<RecordRowProps> {
     );
   }
 
-  #message({ isWrapped, matcher, zone }: RowStyle) {
-    const { record, isNewDay, onOpen } = this.props;
-    const shape = (text: string) => (isWrapped ? text : oneLine(text));
-    const message = shape(record.message.slice(0, SHOWN_CHARACTERS));
-    const context = shape(contextText(record).slice(0, Math.max(0, SHOWN_CHARACTERS - message.length)));
+  #message({ isWrapped, withLog, matcher, zone }: RowStyle) {
+    const { record, isNewDay, isExpanded, onOpen, onExpand } = this.props;
+    const isWhole = isWrapped || isExpanded;
+    const whole = record.message.slice(0, SHOWN_CHARACTERS);
+    const lines = isWhole ? [whole] : whole.split(/\r?\n/);
+    const message = lines[0] ?? '';
+    const context = pairsText(record).slice(0, Math.max(0, SHOWN_CHARACTERS - whole.length));
+    const component = componentText(record);
     const hidden = hiddenBytes(record);
     const timeMs = recordTime(record);
     return (
       <span class="row-message" {...CELL}>
         {isNewDay && timeMs !== undefined ? <b class="row-day">{formatDate(timeMs, zone)}</b> : null}
+        {component ? (
+          <span class="row-component row-value" data-field="component">
+            {visibleText(component.slice(0, 200))}
+          </span>
+        ) : withLog ? (
+          <span class="row-component">{record.file.replace(/\.log$/, '')}</span>
+        ) : null}
         <span class="row-text">
           <MessageText text={message} matcher={matcher} />
           {context ? (
             <span class="row-context">
               {' '}
-              <MessageText text={context} matcher={matcher} />
+              <MessageText text={isWhole ? context : oneLine(context)} matcher={matcher} />
             </span>
           ) : null}
         </span>
+        {isWrapped || (lines.length <= 1 && !isExpanded) ? null : (
+          <button type="button" class="row-more" tabIndex={-1} onClick={() => onExpand(record)}>
+            {isExpanded ? 'fewer lines' : `+${lines.length - 1} ${lines.length === 2 ? 'line' : 'lines'}`}
+          </button>
+        )}
         {hidden > 0 ? (
-          <Button class="row-rest" tabIndex={-1} onClick={() => onOpen(record)}>
+          <button type="button" class="row-more" tabIndex={-1} onClick={() => onOpen(record)}>
             show rest · {formatBytes(hidden)}
-          </Button>
+          </button>
         ) : null}
       </span>
     );
@@ -147,8 +147,8 @@ export class RecordRow extends Component<RecordRowProps> {
 export function MessageText({ text, matcher }: { text: string; matcher: TextMatcher | null }) {
   return (
     <>
-      {textPieces(text, matcher).map(({ text: piece, classes, colours, isMatch }, index) => {
-        const inner = isMatch ? <mark key={index}>{piece}</mark> : piece;
+      {textPieces(text, matcher).map(({ text: piece, classes, colours, isMatch, isValue }, index) => {
+        const inner = isMatch ? <mark key={index}>{piece}</mark> : isValue ? <u key={index}>{piece}</u> : piece;
         return classes === '' ? (
           inner
         ) : (

@@ -26,6 +26,39 @@ export function contextText(record: Pick<ShownRecord, 'context' | 'contextText'>
   return contextJson(record) ?? '';
 }
 
+/** More pairs have no room in a row. */
+const MAX_PAIRS = 24;
+
+/** The context as people read it: `db=orders cost="2 s" user.id=7`. */
+export function pairsText(record: Pick<ShownRecord, 'context' | 'contextText'>): string {
+  const { context } = record;
+  if (typeof context !== 'object' || context === null) return contextText(record);
+  const pairs: string[] = [];
+  addPairs(context as Readonly<Record<string, unknown>>, '', pairs);
+  return pairs.join(' ');
+}
+
+function addPairs(values: Readonly<Record<string, unknown>>, prefix: string, pairs: string[]): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (pairs.length >= MAX_PAIRS) return;
+    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (isNested) addPairs(value as Readonly<Record<string, unknown>>, `${prefix}${name}.`, pairs);
+    else pairs.push(`${prefix}${name}=${pairValue(value)}`);
+  }
+}
+
+function pairValue(value: unknown): string {
+  return typeof value === 'string' && value !== '' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+}
+
+/** The component that wrote a record: `Storage WAL`. */
+export function componentText({ tags }: Pick<ShownRecord, 'tags'>): string {
+  return tags?.slice(0, MAX_TAGS).join(' ') ?? '';
+}
+
+/** More have no room. */
+const MAX_TAGS = 5;
+
 function tagsText({ tags }: Pick<ShownRecord, 'tags'>): string {
   return tags?.map((tag) => `[${tag}]`).join(' ') ?? '';
 }
@@ -63,7 +96,7 @@ export function rowLine(row: Row, { withNode }: { withNode: boolean }): string {
 
 /** The text of a wrapped row, to estimate its height. */
 export function drawnText({ message, ...rest }: Pick<ShownRecord, 'message' | 'context' | 'contextText'>): string {
-  const context = contextText(rest);
+  const context = pairsText(rest);
   return (context ? `${message} ${context}` : message).slice(0, SHOWN_CHARACTERS);
 }
 
@@ -76,13 +109,10 @@ export function hiddenBytes(
   return length > SHOWN_CHARACTERS + 1 ? length - SHOWN_CHARACTERS : 0;
 }
 
-export function levelLetter(level: Level | undefined): string {
-  return level?.slice(0, 1) ?? '';
-}
-
 /** Style of a row by level. */
-export function levelTone(level: Level | undefined): 'error' | 'warning' | 'plain' | 'quiet' {
-  if (level === 'ERROR' || level === 'FATAL') return 'error';
+export function levelTone(level: Level | undefined): 'fatal' | 'error' | 'warning' | 'plain' | 'quiet' {
+  if (level === 'FATAL') return 'fatal';
+  if (level === 'ERROR') return 'error';
   if (level === 'WARN') return 'warning';
   return level === 'DEBUG' || level === 'TRACE' ? 'quiet' : 'plain';
 }
@@ -105,11 +135,17 @@ interface TextPiece {
   /** Custom properties for colours without a class. */
   colours?: AnsiColours;
   isMatch: boolean;
+  /** A number or another value within the message: tinted, so that what changes is seen. */
+  isValue?: boolean;
 }
 
 /** Limits the elements of a line that is full of matches or colours. */
 const MAX_MARKS = 12;
 const MAX_SEGMENTS = 24;
+const MAX_VALUES = 12;
+
+/** Numbers with their units, times, addresses, hex: a word that begins with a digit. */
+const VALUE = /(?<![\w.])\d[\w.:,%-]*\w|(?<![\w.])\d/g;
 
 /** Terminal colours become classes and matches become pieces; matching runs on the visible text. */
 export function textPieces(text: string, matcher: TextMatcher | null): TextPiece[] {
@@ -118,20 +154,38 @@ export function textPieces(text: string, matcher: TextMatcher | null): TextPiece
   const marks = matcher ? matcher(whole).slice(0, MAX_MARKS) : [];
   const pieces: TextPiece[] = [];
   let start = 0;
+  let valuesLeft = MAX_VALUES;
   for (const segment of segments) {
     const end = start + segment.text.length;
     for (const part of cut({ start, end }, marks)) {
-      const shown = visibleText(whole.slice(part.start, part.end));
-      pieces.push({
-        text: shown,
+      const style = {
         classes: segment.classes.join(' '),
         isMatch: part.isMatch,
         ...(segment.colours && { colours: segment.colours }),
-      });
+      };
+      const isPlain = !part.isMatch && style.classes === '';
+      const values = isPlain ? splitValues(whole.slice(part.start, part.end), valuesLeft) : null;
+      valuesLeft -= values?.filter(({ isValue }) => isValue).length ?? 0;
+      for (const { text: piece, isValue } of values ?? [{ text: whole.slice(part.start, part.end), isValue: false }])
+        pieces.push({ text: visibleText(piece), ...style, ...(isValue && { isValue }) });
     }
     start = end;
   }
   return pieces;
+}
+
+/** Splits a text at the values in it, of which at most some are told apart. */
+function splitValues(text: string, most: number): { text: string; isValue: boolean }[] {
+  const parts: { text: string; isValue: boolean }[] = [];
+  let done = 0;
+  for (const { 0: value, index } of most > 0 ? text.matchAll(VALUE) : []) {
+    if (index > done) parts.push({ text: text.slice(done, index), isValue: false });
+    parts.push({ text: value, isValue: true });
+    done = index + value.length;
+    if (parts.length >= 2 * most) break;
+  }
+  if (done < text.length) parts.push({ text: text.slice(done), isValue: false });
+  return parts;
 }
 
 /** Splits a run of text at its matches. */

@@ -31,14 +31,17 @@ interface RowListProps {
   state: WorkspaceState;
   rowStyle: RowStyle;
   seen: Store<SeenRows>;
+  /** Keys of records all of whose lines are shown. */
+  expanded: ReadonlySet<string>;
   onOpen: (record: ShownRecord) => void;
+  onExpand: (record: ShownRecord) => void;
   /** A value in a row was clicked. */
   onPick: (picked: PickedValues) => void;
 }
 
 /** The loaded rows, of which only those in view are in the DOM. One tab stop, which names the focused row. */
-export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: RowListProps) {
-  const scroll = useRowScroll(workspace, state, rowStyle);
+export function RowList({ workspace, state, rowStyle, seen, expanded, onOpen, onExpand, onPick }: RowListProps) {
+  const scroll = useRowScroll(workspace, state, { ...rowStyle, expanded });
   const { tops, drawn } = scroll;
   useRowSelection(scroll.box, workspace, rowStyle.withNode);
   useReportSeen(seen, state.rows, scroll.seen);
@@ -94,8 +97,10 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
               before={state.rows[drawn.first + index - 1]}
               rowStyle={rowStyle}
               isFocused={row.key === state.focusedKey}
+              isExpanded={expanded.has(row.key)}
               workspace={workspace}
               onOpen={onOpen}
+              onExpand={onExpand}
             />
           ))}
         </div>
@@ -117,11 +122,13 @@ interface AnyRowProps {
   before: Row | undefined;
   rowStyle: RowStyle;
   isFocused: boolean;
+  isExpanded: boolean;
   workspace: LogWorkspace;
   onOpen: (record: ShownRecord) => void;
+  onExpand: (record: ShownRecord) => void;
 }
 
-function AnyRow({ row, before, rowStyle, isFocused, workspace, onOpen }: AnyRowProps) {
+function AnyRow({ row, before, rowStyle, isFocused, isExpanded, workspace, onOpen, onExpand }: AnyRowProps) {
   if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => void workspace.loadGap(key)} />;
   if (row.kind === 'event') return <EventLine row={row} />;
   return (
@@ -132,7 +139,10 @@ function AnyRow({ row, before, rowStyle, isFocused, workspace, onOpen }: AnyRowP
       isFocused={isFocused}
       isContext={row.isContext === true}
       isNewDay={isNewDay(row, before, rowStyle)}
+      isLate={isLate(row, before)}
+      isExpanded={isExpanded}
       onOpen={onOpen}
+      onExpand={onExpand}
     />
   );
 }
@@ -186,6 +196,15 @@ function isNewDay(row: Extract<Row, { kind: 'record' }>, before: Row | undefined
   return formatDate(timeMs, zone) !== formatDate(beforeMs, zone);
 }
 
+/** Nodes merge what they have; one that is slow, or whose file is behind, is shown when it comes. */
+const LATE_MS = 1000;
+
+function isLate(row: Extract<Row, { kind: 'record' }>, before: Row | undefined): boolean {
+  const timeMs = recordTime(row.record);
+  const beforeMs = before?.kind === 'record' ? recordTime(before.record) : undefined;
+  return timeMs !== undefined && beforeMs !== undefined && beforeMs - timeMs > LATE_MS;
+}
+
 function isFiltered({ filter }: WorkspaceState): boolean {
   return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
 }
@@ -220,10 +239,8 @@ function ColumnHeads({ columns, withNode, onChange }: ColumnHeadsProps) {
   return (
     <div class="row row-heads" role="toolbar" aria-label="Columns">
       <div class="row-time">Time</div>
-      <div class="row-level" />
+      <div class="row-level">Level</div>
       {withNode ? <div class="row-node">Node</div> : null}
-      <div class="row-source">Source</div>
-      <div class="row-tags">Tags</div>
       {columns.map((name) => (
         <ColumnHead key={name} {...{ name, columns, onChange }} />
       ))}

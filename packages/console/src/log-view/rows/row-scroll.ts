@@ -5,13 +5,21 @@ import type { LogWorkspace } from '../workspace/log-workspace.ts';
 import type { RowStyle } from './record-row.tsx';
 import { drawnText } from './record-text.ts';
 
-const ROW_PX = 20;
+const ROW_PX = 24;
+
+/** Of a wrapped text; a row has room above and below it. */
+const LINE_PX = 20;
+
+const ROW_SPACE_PX = ROW_PX - LINE_PX;
 
 /** Estimated width of a monospace character. */
 const CHARACTER_PX = 7.25;
 
 /** Columns in front of the message when all of them are shown. */
-const HEAD_PX = 520;
+const HEAD_PX = 280;
+
+/** Narrower lists have rows of several lines, as on a phone. */
+const NARROW_PX = 560;
 
 /** Estimated width of a chosen column. */
 const COLUMN_PX = 110;
@@ -33,7 +41,7 @@ interface RowScroll {
 export function useRowScroll(
   workspace: LogWorkspace,
   state: WorkspaceState,
-  { isWrapped, columns: fields }: Pick<RowStyle, 'isWrapped' | 'columns'>,
+  { isWrapped, columns: fields, expanded }: Pick<RowStyle, 'isWrapped' | 'columns'> & { expanded: ReadonlySet<string> },
 ): RowScroll {
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
@@ -44,11 +52,13 @@ export function useRowScroll(
   const redraw = () => draw((count) => count + 1);
   const widthPx = useSize(box, scroller, redraw);
   // Heights are valid for one width only.
+  const isNarrow = widthPx < NARROW_PX;
   const heights = useMemo(() => new Map<string, number>(), [widthPx, isWrapped, fields.length]);
+  const isMeasuredRow = (row: Row) => isWrapped || isNarrow || (expanded.size > 0 && expanded.has(row.key));
   const headPx = (widthPx > 900 ? HEAD_PX : 140) + fields.length * COLUMN_PX;
   const columns = Math.max(20, (widthPx - headPx) / CHARACTER_PX);
   dropRemovedHeights(heights, state.rows);
-  const tops = rowTops(state.rows, (row) => (isWrapped ? wrappedHeight(row, heights, columns) : ROW_PX));
+  const tops = rowTops(state.rows, (row) => (isMeasuredRow(row) ? wrappedHeight(row, heights, columns) : ROW_PX));
   const input: ScrollInput = { ...scrollInput(state), tops };
   const scrollTop = scroller.targetScrollTop(input);
   const drawn = scroller.drawn(input, scrollTop);
@@ -62,7 +72,8 @@ export function useRowScroll(
     const wanted = scrollTop + moved;
     if (Math.abs(wanted - actual) >= 1) element.scrollTop = wanted;
     scroller.settle(input, wanted);
-    const isOtherHeight = isWrapped && measure(block.current, state.rows, drawn.first, heights);
+    const isOtherHeight =
+      (isWrapped || isNarrow || expanded.size > 0) && measure(block.current, state.rows, drawn.first, heights);
     // The view differs from what was rendered, and the pending scroll event adds nothing.
     if (moved !== 0 || isOtherHeight) redraw();
   });
@@ -115,7 +126,7 @@ function wrappedHeight(row: Row, heights: Map<string, number>, columns: number):
   if (row.kind !== 'record') return ROW_PX;
   const known = heights.get(row.key);
   if (known !== undefined) return known;
-  const height = estimatedHeight(drawnText(row.record), { columns, lineHeightPx: ROW_PX });
+  const height = estimatedHeight(drawnText(row.record), { columns, lineHeightPx: LINE_PX }) + ROW_SPACE_PX;
   heights.set(row.key, height);
   return height;
 }

@@ -6,9 +6,11 @@ import {
   type MemberClock,
   type NodeState,
 } from '@porthole/client';
-import { absenceText, coverageOf, gapsText } from '@porthole/contract';
+import { absenceText, coverageOf, formatQuery, gapsText } from '@porthole/contract';
 import { type RecordField, recordFields } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { changedKeys } from '../../events/event-text.ts';
+import { loadEvents } from '../../events/load-events.ts';
 import { MessageText } from '../../log-view/rows/record-row.tsx';
 import {
   contextText,
@@ -23,11 +25,12 @@ import type { ShownRecord } from '../../log-view/source/log-source.ts';
 import { cluster, nodeColour } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
-import { ALL_LOGS, type LogsView, type ZoneName } from '../../state/view.ts';
+import { ALL_LOGS, type LogsView, nodeView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Button, IconButton } from '../../ui/controls.tsx';
-import { formatBytes, formatCount, formatDate, formatTime } from '../../ui/format.ts';
+import { Button, Chip, IconButton, Tabs } from '../../ui/controls.tsx';
+import { formatBytes, formatCount, formatDate, formatSpan, formatTime, zoneLabel } from '../../ui/format.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
 import { ActionButtons, valueActions } from './field-actions.tsx';
 
 /** Stepping through records quickly sends no requests. */
@@ -36,7 +39,7 @@ const PAUSE_MS = 200;
 /** A message up to this length is rendered at once; a longer one in pieces. */
 const MESSAGE_CHARACTERS = 16 * SHOWN_CHARACTERS;
 
-interface DetailsDrawerProps {
+interface DetailsProps {
   record: ShownRecord;
   view: LogsView;
   zone: ZoneName;
@@ -50,59 +53,119 @@ interface DetailsDrawerProps {
 /** More lines would slow the page; the copied line has all of them. */
 const MAX_LINES = 400;
 
-/** All details of one record. */
-export function DetailsDrawer({ record, view, zone, change, ...actions }: DetailsDrawerProps) {
+type Part = 'fields' | 'around' | 'pattern';
+
+/** All details of one record: its text, its fields, what was around it, and others like it. */
+export function Details({ record, view, zone, change, ...actions }: DetailsProps) {
   const { onClose, onCopyLine, onCopyLink, onDownload } = actions;
+  const [part, setPart] = useState<Part>('fields');
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const clock = nodes.find(({ id }) => id === record.node)?.clock ?? null;
   const isLong = record.cut === true || record.message.length > MESSAGE_CHARACTERS;
   const box = useRef<HTMLElement>(null);
   useEffect(() => box.current?.scrollTo(0, 0), [record.cursor]);
+  const site = useCallSite(record);
+  const tabs: { value: Part; text: string }[] = [
+    { value: 'fields', text: 'Fields' },
+    ...(nodes.length > 1 ? [{ value: 'around', text: 'Around' } as const] : []),
+    ...(record.source
+      ? [{ value: 'pattern', text: `Same pattern ${site.value ? formatCount(site.value.count) : ''}`.trim() } as const]
+      : []),
+  ];
+  const shown = tabs.some(({ value }) => value === part) ? part : 'fields';
   return (
     <aside ref={box} class="details" aria-label="Details of the record">
-      <header>
-        <h2>Record</h2>
-        <IconButton label="Close the details (Escape)" onClick={onClose}>
-          ×
-        </IconButton>
+      <header class="details-head">
+        <Chip tone={toneOf(record)}>{record.level ?? 'no level'}</Chip>
+        <b class={`cut node-${nodeColour(record.node)}`}>{record.node}</b>
+        <span class="grow" />
+        <IconButton label="Copy link" icon="link" onClick={onCopyLink} />
+        <IconButton label="Copy line" icon="copy" onClick={onCopyLine} />
+        {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
+          <IconButton label="Download 1 MB of the file around this record" icon="download" onClick={onDownload} />
+        )}
+        <IconButton label="Close the details (Escape)" icon="close" onClick={onClose} />
       </header>
-      <p class="dim">
-        {recordTimeText(record, clock, zone)} · <b class={`row-node node-${nodeColour(record.node)}`}>{record.node}</b>
-      </p>
-      <p class={`row-${levelTone(record.level)}`}>
-        <b class="row-level">{record.level ?? 'no level'}</b>{' '}
-        {record.source ? (
-          <a href={viewUrl({ ...view, callSite: record.source, at: null, timeMs: null, isLive: false })}>
-            {visibleText(record.source)}
-          </a>
-        ) : null}
-      </p>
       <pre class="record-message">
         <MessageText text={record.message.slice(0, MESSAGE_CHARACTERS)} matcher={null} />
       </pre>
-      <RecordFieldList {...{ record, view, change }} />
-      {record.context ? (
-        <details class="json-details">
-          <summary>Context as JSON</summary>
-          <JsonText text={contextText(record)} />
-        </details>
-      ) : null}
       {isLong ? <RecordRest record={record} /> : null}
-      <p class="dim">
-        {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
+      <p class="dim details-facts">
+        {recordTimeText(record, clock, zone)} {zoneLabel(zone, recordTime(record) ?? Date.now())}
+        {record.source ? (
+          <>
+            {' · '}
+            <a href={viewUrl({ ...view, callSite: record.source, at: null, timeMs: null, isLive: false })}>
+              {visibleText(record.source)}
+            </a>
+          </>
+        ) : null}
       </p>
-      <p class="details-actions">
-        <Button onClick={onCopyLine}>Copy line</Button>
-        <Button onClick={onCopyLink}>Copy link</Button>
-        {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
-          <Button title="Download 1 MB of the file around this record" onClick={onDownload}>
-            Download around
-          </Button>
-        )}
-      </p>
-      {nodes.length > 1 ? <OtherNodes record={record} zone={zone} /> : null}
-      {record.source ? <CallSite record={record} view={view} zone={zone} /> : null}
+      <ChangeHint record={record} />
+      <Tabs label="Parts of the details" id="details" value={shown} tabs={tabs} onChange={setPart} />
+      <div id="details-panel" role="tabpanel" aria-labelledby={`details-${shown}`}>
+        {shown === 'fields' ? (
+          <>
+            <RecordFieldList {...{ record, view, change }} />
+            {record.context ? (
+              <details class="details-part">
+                <summary class="dim">Context as JSON</summary>
+                <JsonText text={contextText(record)} />
+              </details>
+            ) : null}
+            <p class="faint details-part">
+              {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
+            </p>
+          </>
+        ) : null}
+        {shown === 'around' ? <OtherNodes record={record} zone={zone} /> : null}
+        {shown === 'pattern' ? <CallSite {...{ record, view, zone, site }} /> : null}
+      </div>
     </aside>
+  );
+}
+
+function toneOf({ level }: ShownRecord): 'err' | 'warn' | undefined {
+  const tone = levelTone(level);
+  return tone === 'fatal' || tone === 'error' ? 'err' : tone === 'warning' ? 'warn' : undefined;
+}
+
+/** A change this long before a record may have to do with it. */
+const CHANGE_MS = 3_600_000;
+
+/** That a setting changed on the node shortly before, if a field of the record is named like it, or has its value. */
+function ChangeHint({ record }: { record: ShownRecord }) {
+  const timeMs = recordTime(record);
+  const isBad = toneOf(record) !== undefined;
+  const { value } = useDetail(record, async (signal) => {
+    if (timeMs === undefined || !isBad) return null;
+    const range = { fromMs: timeMs - CHANGE_MS, toMs: timeMs + 1 };
+    const { events } = await loadEvents({ ...range, nodes: [record.node], kinds: ['config-changed'] }, signal);
+    return events.find(({ node }) => node === record.node) ?? null;
+  });
+  if (!value || timeMs === undefined) return null;
+  const keys = changedKeys(value.fields);
+  const names = new Set(recordFields(record).map(({ name }) => name));
+  const key = keys.find((each) => names.has(each.split('.').at(-1) ?? '')) ?? keys[0];
+  if (key === undefined) return null;
+  const field = key.split('.').at(-1) ?? '';
+  return (
+    <p class="details-hint">
+      <Icon name="config" />
+      <span>
+        {names.has(field) ? (
+          <>
+            <b>{field}</b> is a setting: <code>{key}</code> changed
+          </>
+        ) : (
+          <>
+            <code>{key}</code> changed
+          </>
+        )}{' '}
+        on this node {formatSpan(timeMs - value.timeMs)} before.{' '}
+        <a href={viewUrl(nodeView(record.node, 'config', key))}>Show</a>
+      </span>
+    </p>
   );
 }
 
@@ -157,30 +220,45 @@ interface RecordFieldsProps {
 function RecordFieldList({ record, view, change }: RecordFieldsProps) {
   // The message is shown above.
   const fields = useMemo(() => recordFields(record).filter(({ name }) => name !== 'message'), [record]);
-  if (fields.length === 0) return null;
+  if (fields.length === 0) return <p class="dim details-part">No fields.</p>;
   return (
-    <section>
-      <h3>Fields</h3>
+    <>
       <ul class="field-list">
         {fields.slice(0, MAX_FIELDS).map((field, index) => (
           <FieldLine key={index} field={field} view={view} change={change} />
         ))}
       </ul>
-      {fields.length > MAX_FIELDS ? <p class="dim">… {fields.length - MAX_FIELDS} more</p> : null}
-    </section>
+      {fields.length > MAX_FIELDS ? <p class="dim details-part">… {fields.length - MAX_FIELDS} more</p> : null}
+    </>
   );
 }
+
+/** Names of fields that identify one request through all nodes. */
+const IDENTIFYING = /(^|[._-])(trace|span|request|req|correlation|session|txn?|transaction)[._-]?(id)?$/i;
 
 function FieldLine({
   field: { name, text },
   view,
   change,
 }: { field: RecordField } & Omit<RecordFieldsProps, 'record'>) {
+  const query = formatQuery({ kind: 'field', field: name, operator: '=', value: text });
   return (
     <li>
-      <span>
-        <span class="dim">{visibleText(name)}</span> {visibleText(text.slice(0, VALUE_CHARACTERS))}
+      <span class="dim cut" title={visibleText(name)}>
+        {visibleText(name)}
+      </span>
+      <span class="mono field-value">
+        {visibleText(text.slice(0, VALUE_CHARACTERS))}
         {text.length > VALUE_CHARACTERS ? '…' : ''}
+        {IDENTIFYING.test(name) ? (
+          <a
+            class="field-everything"
+            href={viewUrl({ ...ALL_LOGS, query, isLive: false })}
+            data-tip="Everything with this value, on all nodes; other filters are dropped"
+          >
+            everything with it
+          </a>
+        ) : null}
       </span>
       <ActionButtons actions={valueActions(name, text, { view, change })} />
     </li>
@@ -266,7 +344,7 @@ const PER_NODE = 20;
 /** Records shown; the rest is one click away. */
 const MAX_RECORDS = 8;
 
-const RANKS = { error: 0, warning: 1, plain: 2, quiet: 3 } as const;
+const RANKS = { fatal: 0, error: 1, warning: 2, plain: 3, quiet: 4 } as const;
 
 /** Records of other nodes around the time of this one. */
 function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
@@ -279,8 +357,7 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
     return { records: pickNearbyRecords(items, record), coverage: coverageOf(end ?? { reason: 'cancelled' }) };
   });
   return (
-    <section>
-      <h3>Other nodes at this time</h3>
+    <section class="details-part" aria-label="Other nodes at this time">
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}
@@ -301,7 +378,7 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
               href={viewUrl({ ...ALL_LOGS, at: { node: other.node, cursor: other.cursor }, isLive: false })}
               title={`${formatTime(recordTime(other) ?? 0, zone)} ${other.level ?? ''}`}
             >
-              <b class="row-node">{other.node}</b> <span class="row-level">{other.level?.slice(0, 1)}</span>{' '}
+              <b>{other.node}</b> <span class="row-level">{other.level}</span>{' '}
               <span>{visibleText(stripAnsi(oneLine(other.message.slice(0, 200))))}</span>
             </a>
           </li>
@@ -351,17 +428,26 @@ interface CallSiteCount {
 }
 
 /** How often, and on which nodes, the same call site logged around this record. */
-function CallSite({ record, view, zone }: { record: ShownRecord; view: LogsView; zone: ZoneName }) {
-  const site = record.source ?? '';
+function useCallSite(record: ShownRecord) {
+  const site = record.source;
   const span = callSiteSpan(recordTime(record), Date.now());
-  const { value, failure } = useDetail(record, async (signal) => {
+  const detail = useDetail(record, async (signal) => {
+    if (!site) return null;
     const { fromMs, toMs } = span;
     const request = { source: site, fromMs, toMs, limit: GROUPS };
     return countCallSite(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
   });
+  return { ...detail, span };
+}
+
+interface CallSiteProps extends Pick<DetailsProps, 'record' | 'view' | 'zone'> {
+  site: ReturnType<typeof useCallSite>;
+}
+
+function CallSite({ record, view, zone, site: { value, failure, span } }: CallSiteProps) {
+  const callSite = record.source ?? '';
   return (
-    <section>
-      <h3>This call site</h3>
+    <section class="details-part" aria-label="This call site">
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}
@@ -378,9 +464,7 @@ function CallSite({ record, view, zone }: { record: ShownRecord; view: LogsView;
         </p>
       ) : null}
       <p>
-        <a href={viewUrl({ ...view, callSite: site, at: null, timeMs: null, isLive: false })}>
-          Only records from {site}
-        </a>
+        <a href={viewUrl({ ...view, callSite, at: null, timeMs: null, isLive: false })}>Only records from {callSite}</a>
       </p>
     </section>
   );

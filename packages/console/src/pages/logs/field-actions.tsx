@@ -10,12 +10,14 @@ import type { Problem } from '../../state/to-problem.ts';
 import type { LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton } from '../../ui/controls.tsx';
+import type { IconName } from '../../ui/icon.tsx';
+import { MenuItem } from '../../ui/menu.tsx';
 
 /** What can be done with a value of a field, wherever it is shown. */
 interface FieldAction {
   kind: 'include' | 'exclude' | 'count' | 'column';
   /** As a button shows it where there is little room. */
-  sign: string;
+  icon: IconName;
   /** `Only records with shard = 13`. */
   label: string;
   isPressed?: boolean;
@@ -52,10 +54,10 @@ export function fieldActions(field: string, { view, change }: ActionDeps): Field
   const isColumn = view.columns.includes(field);
   const countedBy = view.countedBy.includes(field) ? view.countedBy : toggleName(view.countedBy, field);
   return [
-    { kind: 'count', sign: 'Σ', label: `Count by ${shown(field)}`, run: () => change({ hasFields: true, countedBy }) },
+    { kind: 'count', icon: 'count', label: `Count by ${shown(field)}`, run: () => change({ hasFields: true, countedBy }) },
     {
       kind: 'column',
-      sign: '▥',
+      icon: 'columns',
       label: isColumn ? `Remove column ${shown(field)}` : `Show ${shown(field)} as column`,
       isPressed: isColumn,
       run: () => change({ columns: toggleName(view.columns, field) }),
@@ -78,8 +80,8 @@ function termActions(
     }
   };
   return [
-    { kind: 'include', sign: '+', label: labels.include, run: add('include') },
-    { kind: 'exclude', sign: '−', label: labels.exclude, run: add('exclude') },
+    { kind: 'include', icon: 'include', label: labels.include, run: add('include') },
+    { kind: 'exclude', icon: 'exclude', label: labels.exclude, run: add('exclude') },
   ];
 }
 
@@ -131,19 +133,17 @@ export function ValueMenu({ picked, view, change, onLeave, onClose }: ValueMenuP
           {valueActions(field, value, { view, change })
             .filter(({ kind }) => kind === 'include' || kind === 'exclude')
             .map(({ kind, label, run: act }) => (
-              <button key={kind} type="button" onClick={run(act)}>
+              <MenuItem key={kind} onClick={run(act)}>
                 {label}
-              </button>
+              </MenuItem>
             ))}
-          <button type="button" onClick={run(() => void copyText(value, 'Value'))}>
-            Copy value
-          </button>
+          <MenuItem onClick={run(() => void copyText(value, 'Value'))}>Copy value</MenuItem>
         </div>
       ))}
       {ofField.map(({ kind, label, run: act }) => (
-        <button key={kind} type="button" onClick={run(act)}>
+        <MenuItem key={kind} onClick={run(act)}>
           {label}
-        </button>
+        </MenuItem>
       ))}
     </section>
   );
@@ -183,10 +183,8 @@ function useLeaving(box: { current: HTMLElement | null }, onLeave: () => void): 
 export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) {
   return (
     <span class="value-actions">
-      {actions.map(({ kind, sign, label, isPressed, run }) => (
-        <IconButton key={kind} title={label} label={label} aria-pressed={isPressed} onClick={run}>
-          {sign}
-        </IconButton>
+      {actions.map(({ kind, icon, label, isPressed, run }) => (
+        <IconButton key={kind} label={label} icon={icon} aria-pressed={isPressed} onClick={run} />
       ))}
     </span>
   );
@@ -196,8 +194,10 @@ export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) 
 export function CountFailure({ what, failure, onRetry }: { what: string; failure: Problem; onRetry: () => void }) {
   const { code, detail, status } = failure;
   return (
-    <p class="failure-note" role="status">
-      <strong>{what} not counted.</strong> <code>{code}</code> {detail} ·{' '}
+    <p class="notice is-err" role="status">
+      <span>
+        <strong>{what} not counted.</strong> <code>{code}</code> {detail}
+      </span>
       <LinkButton
         onClick={() => {
           if (status === 401) session.openTokenDialog();

@@ -20,6 +20,7 @@ interface CommandDeps {
   /** `false` if nothing was open. */
   closeDetails: () => boolean;
   openGoToTime: () => void;
+  toggleFacets: () => void;
   copyLine: (record: ShownRecord) => void;
   copyLink: () => void;
   /** Shows the newest records and follows. */
@@ -79,7 +80,7 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
   },
   'copy-link': ({ copyLink }) => copyLink(),
   histogram: ({ view, change }) => change({ hasHistogram: !view.hasHistogram }),
-  fields: ({ view, change }) => change({ hasFields: !view.hasFields }),
+  fields: ({ toggleFacets }) => toggleFacets(),
   wrap: ({ view, change }) => change({ isWrapped: !view.isWrapped }),
   close: ({ closeDetails }) => closeDetails(),
 };

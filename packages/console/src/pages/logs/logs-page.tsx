@@ -1,6 +1,330 @@
-import type { LogsView } from '../../state/view.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ShownEvent } from '../../events/event-text.ts';
+import { loadEvents } from '../../events/load-events.ts';
+import { HistogramChart } from '../../log-view/chart/histogram-chart.tsx';
+import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
+import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
+import type { PickedValues } from '../../log-view/rows/record-row.tsx';
+import { LIST_ID, RowFrame, RowList } from '../../log-view/rows/row-list.tsx';
+import { type HistogramResult, type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
+import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { barButton } from '../../shell/bar.tsx';
+import { preferences } from '../../state/preferences.ts';
+import { cluster } from '../../state/resource.ts';
+import { canFollow, closedRange, type LogsView, resolveRange, type TimeRange } from '../../state/view.ts';
+import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
+import { Sheet } from '../../ui/dialog.tsx';
+import { formatCount, formatCounted } from '../../ui/format.ts';
+import { useMedia, useRequest, useStore } from '../../ui/hooks.ts';
+import { CoverageLine, LiveSummary, rateText, WorkspaceFailure } from './coverage-line.tsx';
+import { Details } from './details.tsx';
+import { Facets } from './facets.tsx';
+import { ValueMenu } from './field-actions.tsx';
+import { GoToTime } from './go-to-time.tsx';
+import { focusedRecord, useLogKeys } from './log-commands.ts';
 import { PlainPage } from './plain-page.tsx';
-import { WorkspacePage } from './workspace-page.tsx';
+import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
+import { SourceChooser } from './source-chooser.tsx';
+import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
+import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
+import { viewActions } from './view-actions.ts';
+
+/** Narrower, facets and details lie over the rows instead of beside them. */
+const NARROW = '(max-width: 1100px)';
+
+/** Rows that are looked at to see whether they are of several logs. */
+const LOOKED_AT = 200;
+
+/** The logs as a workspace or as plain text. */
 export function LogsPage({ view }: { view: LogsView }) {
   return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
+}
+
+type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo' | 'events'> & {
+  state: WorkspaceState;
+  range: TimeRange | null;
+  histogram: HistogramResult | null;
+  change: (change: Partial<LogsView>) => void;
+};
+
+/** The log workspace. */
+function WorkspacePage({ view }: { view: LogsView }) {
+  const { workspace, source, seen, change } = useLogWorkspace(view);
+  const state = useWorkspaceState(workspace);
+  const zone = useStore(preferences.zone);
+  const nodeIds = useStore(cluster.state).value?.nodes.map(({ id }) => id) ?? [];
+  const hasSeveral = isSeveral(view, source.nodes, nodeIds.length);
+  const histogram = useLastCounts(state, source);
+  const matcher = useMatcher(state.find.query);
+  const rowMatcher = useRowMatcher(matcher, view);
+  const withLog = useSeveralLogs(state, source);
+  const rowStyle = useMemo(
+    () => ({
+      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, withLog, matcher: rowMatcher },
+      ...{ columns: view.columns, colours: nodeIds.join() },
+    }),
+    [zone, view.isWrapped, hasSeveral, withLog, rowMatcher, formatFieldNames(view.columns), nodeIds.join()],
+  );
+  const isNarrow = useMedia(NARROW);
+  const field = useRef<HTMLInputElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [isAskingTime, setAskingTime] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
+  const [hasSheet, setSheet] = useState(false);
+  const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
+  const [picked, setPicked] = useState<PickedValues | null>(null);
+  const events = useChartEvents(view, source);
+  const actions = viewActions({ view, workspace, withNode: hasSeveral });
+  const record = isOpen ? focusedRecord(workspace) : null;
+  const isLive = state.follow.state === 'live';
+
+  const focusList = () => document.getElementById(LIST_ID)?.focus({ preventScroll: true });
+  const openDetails = () => {
+    if (isLive) workspace.pause();
+    setOpen(true);
+  };
+  const closeDetails = () => {
+    if (isOpen) focusList();
+    setOpen(false);
+    return isOpen;
+  };
+  // Removes the end of the time range: no new record could fall into it.
+  const follow = () => {
+    if (canFollow(view.range)) workspace.resume();
+    else change({ range: openEnd(view.range), at: null, timeMs: null, isLive: true });
+  };
+  useLiveButton(state.follow, { workspace, isClosed: !canFollow(view.range), onFollow: follow });
+  const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
+  const toggleFacets = () => (isNarrow ? setSheet(!hasSheet) : change({ hasFields: !view.hasFields }));
+  const deps = {
+    ...{ workspace, view, field, change, openDetails, closeDetails },
+    pageRows: () => seen.value.pageRows,
+    openGoToTime: () => setAskingTime(true),
+    toggleFacets,
+    copyLine: actions.copyLine,
+    copyLink: actions.copyLink,
+    follow,
+  };
+  const latest = useRef(deps);
+  latest.current = deps;
+  useLogKeys(() => latest.current);
+  const open = useMemo(
+    () => (shown: { node: string; cursor: string }) => {
+      workspace.focus(recordKey(shown));
+      latest.current.openDetails();
+    },
+    [workspace],
+  );
+  const expand = useMemo(
+    () => (record: ShownRecord) => {
+      const key = recordKey(record);
+      workspace.pause();
+      setExpanded((before) => {
+        const next = new Set(before);
+        if (!next.delete(key)) next.add(key);
+        return next;
+      });
+    },
+    [workspace],
+  );
+  const matches = useMemo(
+    () => (isLive ? [] : loadedMatches(state.rows, matcher, { source, extent: state.extent })),
+    [isLive, state.rows, matcher, source, state.extent],
+  );
+  const facets = <Facets {...{ view, source, histogram, zone, change }} onChooseLogs={() => setChoosing(true)} />;
+  const details = record ? (
+    <Details
+      {...{ record, view, zone, change }}
+      onClose={closeDetails}
+      onCopyLine={() => actions.copyLine(record)}
+      onCopyLink={actions.copyLink}
+      onDownload={() => actions.downloadAround(record)}
+    />
+  ) : null;
+  return (
+    <div class="workspace">
+      <h1 class="sr-only">Logs</h1>
+      <QueryBar
+        {...{ view, workspace, source, field, actions, change }}
+        find={state.find}
+        rows={state.rows}
+        plainUrl={viewUrl({ ...view, isPlain: true, isLive: false })}
+        onLeave={focusList}
+        onFacets={toggleFacets}
+      />
+      <Conditions {...{ view, change }} />
+      <div class="coverage-row">
+        <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
+        <FindTools {...{ view, workspace, change }} find={state.find} />
+      </div>
+      {view.hasHistogram ? (
+        <ChartPanel
+          {...{ state, histogram, zone, change, events }}
+          range={view.range}
+          onGo={goTo}
+        />
+      ) : null}
+      <div class="workspace-body">
+        <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
+        {view.hasFields && !isNarrow ? (
+          <aside class="facets" aria-label="Facets">
+            {facets}
+          </aside>
+        ) : null}
+        <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
+          <RowList {...{ workspace, state, rowStyle, seen, expanded }} onOpen={open} onExpand={expand} onPick={setPicked} />
+        </RowFrame>
+        <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
+        {isNarrow ? null : details}
+      </div>
+      <LiveSummary workspace={workspace} />
+      {isNarrow ? (
+        <>
+          <Sheet title="Facets" class="facets-sheet" isOpen={hasSheet} onClose={() => setSheet(false)}>
+            {facets}
+          </Sheet>
+          <Sheet title="Record" side="right" isOpen={details !== null} onClose={() => void closeDetails()}>
+            {details}
+          </Sheet>
+        </>
+      ) : null}
+      <SourceChooser
+        isOpen={isChoosing}
+        chosen={view.sources}
+        labels={view.labels}
+        zone={zone}
+        onClose={() => setChoosing(false)}
+        onChoose={(choice) => {
+          setChoosing(false);
+          change({ ...choice, at: null });
+        }}
+      />
+      {picked ? (
+        <ValueMenu
+          {...{ picked, view, change }}
+          onLeave={() => setPicked(null)}
+          onClose={() => {
+            setPicked(null);
+            focusList();
+          }}
+        />
+      ) : null}
+      <GoToTime
+        isOpen={isAskingTime}
+        zone={zone}
+        onClose={() => setAskingTime(false)}
+        onGo={(timeMs) => {
+          setAskingTime(false);
+          goTo(timeMs);
+          focusList();
+        }}
+      />
+    </div>
+  );
+}
+
+interface LiveButtonDeps {
+  workspace: LogWorkspace;
+  /** The time range has an end: no new record can fall into it. */
+  isClosed: boolean;
+  onFollow: () => void;
+}
+
+/** Whether new lines appear, in the bar beside the time range; while paused, how many wait. */
+function useLiveButton(follow: FollowStatus, deps: LiveButtonDeps): void {
+  const latest = useRef(deps);
+  latest.current = deps;
+  const { state, newRecords, newErrors, reason } = follow;
+  const { isClosed } = deps;
+  const rate = rateText(follow);
+  useEffect(() => {
+    const isFollowing = state === 'live' || state === 'reconnecting';
+    const errors = newErrors > 0 ? ` (${formatCounted(newErrors, 'error')})` : '';
+    const waiting = newRecords > 0 ? ` · ${formatCount(newRecords)} new${errors}` : '';
+    const tips = {
+      live: `Following, ${rate}. Pause (f)`,
+      reconnecting: `Connection lost · retrying (${reason ?? 'unknown reason'})`,
+      paused: 'Go to the end and follow (f)',
+      off: isClosed ? 'Remove the end of the time range and follow (f)' : 'Go to the end and follow (f)',
+    };
+    barButton.set({
+      class: `live-button ${state === 'live' ? 'is-live' : state === 'reconnecting' ? 'is-lost' : ''}`,
+      tip: tips[state],
+      onClick: () => (isFollowing ? latest.current.workspace.pause() : latest.current.onFollow()),
+      children: (
+        <>
+          {isFollowing ? <span class="dot" aria-hidden="true" /> : null}
+          {state === 'live' ? 'Live' : state === 'reconnecting' ? 'Reconnecting…' : ''}
+          {state === 'paused' ? `Paused${waiting}` : state === 'off' ? 'Follow' : ''}
+        </>
+      ),
+    });
+  }, [state, newRecords, newErrors, reason, isClosed, rate]);
+  useEffect(() => () => barButton.set(null), []);
+}
+
+/** Whether rows are of several logs; it does not change back while the same logs are shown. */
+function useSeveralLogs({ rows }: WorkspaceState, source: LogSource): boolean {
+  const known = useRef({ source, files: new Set<string>() });
+  if (known.current.source !== source) known.current = { source, files: new Set() };
+  const { files } = known.current;
+  if (files.size < 2)
+    for (const row of rows.slice(-LOOKED_AT)) if (row.kind === 'record') files.add(row.record.file.split(/[-.]/, 1)[0] ?? '');
+  return files.size > 1;
+}
+
+/** Events are looked for again when the range has moved by this much. */
+const EVENTS_MS = 60_000;
+
+/** What happened on the shown nodes in the range of the chart; in an unlimited one, on the last day. */
+function useChartEvents(view: LogsView, source: LogSource): readonly ShownEvent[] {
+  const nodes = source.nodes.filter((id) => !/[*?]/.test(id));
+  const { fromMs, toMs } = closedRange(view.range ?? { kind: 'last', spanMs: 24 * 3_600_000 }, Date.now());
+  const key = [Math.floor(fromMs / EVENTS_MS), Math.floor(toMs / EVENTS_MS), ...nodes, ...view.labels].join(' ');
+  const { value } = useRequest(key, 800, async (signal) => {
+    const selection = { ...(nodes.length > 0 && { nodes }), ...(view.labels.length > 0 && { labels: view.labels }) };
+    return (await loadEvents({ fromMs, toMs, ...selection }, signal)).events.slice(0, MAX_FLAGS);
+  });
+  return value ?? [];
+}
+
+/** More would cover each other. */
+const MAX_FLAGS = 24;
+
+/** The last counts of the same logs until new ones arrive, to avoid flicker. */
+function useLastCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramResult | null {
+  const last = useRef({ histogram, source });
+  if (histogram || countFailure !== null || last.current.source !== source) last.current = { histogram, source };
+  return last.current.histogram;
+}
+
+function openEnd(range: TimeRange | null): TimeRange | null {
+  return range?.kind === 'fixed' && range.fromMs !== null ? { ...range, toMs: null } : null;
+}
+
+/** Whether rows show their node. */
+function isSeveral(view: LogsView, nodes: readonly string[], members: number): boolean {
+  return nodes.length === 0 || view.sources.length === 0 ? members > 1 : nodes.length > 1;
+}
+
+/** The chart, or why there is none. */
+function ChartPanel({ state, range, histogram, zone, events, onGo, change }: ChartProps) {
+  // A relative range moves with every count.
+  const requested = useMemo(() => (histogram ? resolveRange(range, Date.now()) : {}), [range, histogram]);
+  const before = useRef<(TimeRange | null)[]>([]);
+  const { isCounting, countFailure } = state;
+  if (!histogram)
+    return <p class="chart-empty">{isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}</p>;
+  return (
+    <HistogramChart
+      {...{ histogram, requested, zone, events, onGo, isCounting }}
+      log={state.extent}
+      minLevel={state.filter.minLevel ?? null}
+      onZoom={(span) => {
+        before.current.push(range);
+        change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false });
+      }}
+      onZoomOut={() => change({ range: before.current.pop() ?? null, at: null, timeMs: null })}
+    />
+  );
 }

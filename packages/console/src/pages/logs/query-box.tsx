@@ -7,6 +7,7 @@ import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { BoxContent } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
 import { useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
 import {
   type Completion,
   FieldCatalog,
@@ -44,8 +45,10 @@ export function QueryBox(props: QueryBoxProps) {
   const isOpen = options.length > 0;
   return (
     <div class="query-box">
-      <div class={`find-field ${isInvalid ? 'has-problem' : ''}`}>
+      <div class={`query-field ${isInvalid ? 'has-problem' : ''}`}>
+        <Icon name="search" />
         <span class="query-input">
+          {view.isRegex ? null : <QueryTokens text={text} scrollLeft={scrollLeft} />}
           <input
             ref={field}
             type="text"
@@ -57,13 +60,12 @@ export function QueryBox(props: QueryBoxProps) {
             aria-activedescendant={isOpen && list.index >= 0 ? optionId(listId, list.index) : undefined}
             aria-invalid={isInvalid}
             aria-describedby={described.length > 0 ? described.join(' ') : undefined}
-            placeholder={view.isRegex ? 'Regular expression ( / )' : 'Find text, or query: level>=warn shard=13 ( / )'}
+            placeholder={view.isRegex ? 'Regular expression' : 'Find text, or query: level>=warn shard=13'}
             spellcheck={false}
             autocomplete="off"
             autocapitalize="off"
             enterkeyhint="search"
             value={text}
-            title="Enter: older match · Shift+Enter: newer match · Alt+Enter: only matches · Ctrl+Space: completions"
             onInput={input}
             onScroll={({ currentTarget }) => setScrollLeft(currentTarget.scrollLeft)}
             onBlur={close}
@@ -285,7 +287,7 @@ function optionId(listId: string, index: number): string {
 function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
   useEffect(() => document.getElementById(optionId(id, index))?.scrollIntoView({ block: 'nearest' }), [id, index]);
   return (
-    <div id={id} role="listbox" class="query-list" aria-label={label}>
+    <div id={id} role="listbox" class="query-list options" aria-label={label}>
       {options.map((option, at) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the box above handles the keys of all options
         // biome-ignore lint/a11y/useFocusableInteractive: as above
@@ -293,13 +295,13 @@ function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
           key={`${option.label} ${at}`}
           id={optionId(id, at)}
           role="option"
-          class="query-option"
+          class="option"
           aria-selected={at === index}
           // Otherwise the box would lose the focus, and the list would be closed before the click.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onChoose(at)}
         >
-          <span class="query-option-name">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
+          <span class="mono">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
           <span class="dim">{visibleText(option.detail)}</span>
         </div>
       ))}
@@ -323,6 +325,27 @@ function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
     <p id={id} class={classes} role="status">
       {content.kind === 'invalid' ? content.message : `Records where ${visibleText(explainQuery(content.node))}`}
     </p>
+  );
+}
+
+/** A comparison as it is typed: `level>=warn`, `-shard=7`, `user="a b"`. */
+const TOKEN = /(?<=^|[\s(])-?[\w.@/-]+(?:>=|<=|!=|[=:<>])(?:"[^"]*"?|[^\s)"]+)/g;
+
+/** Marks comparisons as units; lies behind the text of the field and scrolls with it. */
+function QueryTokens({ text, scrollLeft }: { text: string; scrollLeft: number }) {
+  const parts: { text: string; isToken: boolean }[] = [];
+  let done = 0;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    parts.push({ text: text.slice(done, index), isToken: false }, { text: token, isToken: true });
+    done = index + token.length;
+  }
+  if (parts.length === 0) return null;
+  return (
+    <span class="query-marker query-tokens" aria-hidden="true">
+      <span style={{ transform: `translateX(${-scrollLeft}px)` }}>
+        {parts.map(({ text: part, isToken }, index) => (isToken ? <i key={index}>{part}</i> : part))}
+      </span>
+    </span>
   );
 }
 

@@ -16,6 +16,8 @@ import { Button, LinkButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCounted } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 
 const FILE_NAME = 'porthole-views.json';
@@ -29,15 +31,47 @@ interface SavedViewsDialogProps {
   onClose: () => void;
 }
 
-/** Opens the dialog; also from the palette. */
-export function ViewsButton({ view }: { view: LogsView }) {
+/** Views listed in the menu; the dialog has all of them. */
+const MAX_LISTED = 8;
+
+/** Saved views to open, and a dialog to save and arrange them; also from the palette. */
+export function ViewsMenu({ view }: { view: LogsView }) {
   const [isOpen, setOpen] = useState(false);
+  const views = useStore(savedViews.list);
   useEffect(() => actions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
   return (
     <>
-      <Button title="Save this view, or open a saved one" onClick={() => setOpen(true)}>
-        Views
-      </Button>
+      <Menu
+        class="views-menu"
+        label="Views"
+        button={
+          <>
+            <Icon name="views" />
+            <span>Views</span>
+            <Icon name="open" />
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            {views.slice(0, MAX_LISTED).map((saved) => (
+              <MenuItem key={saved.name} href={viewUrl(openSaved(saved))} onClick={close}>
+                {visibleText(saved.name)}
+              </MenuItem>
+            ))}
+            {views.length > 0 ? <hr /> : null}
+            <MenuItem
+              icon="views"
+              onClick={() => {
+                close();
+                setOpen(true);
+              }}
+            >
+              Save or manage views
+            </MenuItem>
+          </>
+        )}
+      </Menu>
       <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} />
     </>
   );
@@ -66,7 +100,7 @@ function ViewList({ view, onClose }: Omit<SavedViewsDialogProps, 'isOpen'>) {
     <>
       <SaveForm view={view} views={views} />
       {isKept ? null : (
-        <p class="partial" role="status">
+        <p class="notice" role="status">
           This browser does not allow storage: views are lost when the page is closed. Export them to keep them.
         </p>
       )}
@@ -110,9 +144,9 @@ function SaveForm({ view, views }: { view: LogsView; views: readonly SavedView[]
           }}
         />
       </label>
-      <button type="submit" class="button">
+      <Button type="submit">
         {isThere ? 'Replace' : 'Save'}
-      </button>
+      </Button>
       {problem === null ? null : (
         <p id="view-problem" class="field-problem" role="alert">
           {problem}
@@ -130,7 +164,7 @@ function ViewLine({ saved, onOpen }: { saved: SavedView; onOpen: () => void }) {
     <li class="view-line">
       <a href={viewUrl(openSaved(saved))} onClick={onOpen}>
         <b>{name}</b>
-        <span class="dim view-query">{visibleText(queryText(saved))}</span>
+        <span class="dim mono cut">{visibleText(queryText(saved))}</span>
       </a>
       <LinkButton aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
         rename
@@ -179,9 +213,7 @@ function RenameForm({ saved, onEnd }: { saved: SavedView; onEnd: () => void }) {
           onInput={({ currentTarget }) => setName(currentTarget.value)}
           onKeyDown={press}
         />
-        <button type="submit" class="button">
-          Rename
-        </button>
+        <Button type="submit">Rename</Button>
         {problem === null ? null : (
           <p class="field-problem" role="alert">
             {problem}
@@ -198,7 +230,7 @@ function FileButtons({ views, onClose }: { views: readonly SavedView[]; onClose:
   const exportViews = () => saveContent(new Blob([formatViews(views)], { type: 'application/json' }), FILE_NAME);
   return (
     <>
-      <p class="dim import-outcome" role="status">
+      <p class="dim wraps" role="status">
         {outcome}
       </p>
       <div class="dialog-buttons">

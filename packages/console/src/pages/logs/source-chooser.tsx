@@ -97,9 +97,9 @@ function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps
       </div>
       <div class="dialog-buttons">
         <Button onClick={onClose}>Cancel</Button>
-        <button type="submit" class="button button-primary">
+        <Button type="submit" class="is-primary">
           {picked.length === 0 ? 'Show all logs' : `Show ${formatCounted(picked.length, 'log')}`}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -118,7 +118,7 @@ function NodeChoices({ own: { node, families }, all, picked, zone, setPicked }: 
   return (
     <fieldset class={`node-${nodeColour(node)}`}>
       <legend>
-        <i class="chip-dot" aria-hidden="true" /> <span class="chooser-node">{node}</span>
+        <i class="dot" aria-hidden="true" /> <span>{node}</span>
       </legend>
       <Choice
         name={`All logs of ${node}`}
@@ -153,7 +153,7 @@ function Choice({ name, note, isOn, onToggle, children }: ChoiceProps) {
   return (
     <label class="choice">
       <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onToggle(currentTarget.checked)} />
-      <span class="choice-name">
+      <span class="wraps">
         {name}
         {note ? <span class="dim"> {note}</span> : null}
       </span>

@@ -15,7 +15,7 @@ import { saveContent, startDownload } from '../../ui/start-download.ts';
 import { focusedRecord } from './log-commands.ts';
 import { toRecordKey } from './use-log-workspace.ts';
 
-interface ViewActions {
+export interface ViewActions {
   copyCli: () => void;
   copyLink: () => void;
   copyLine: (record: ShownRecord) => void;

@@ -1,0 +1,575 @@
+import type { ClusterDigest, FieldSummary, Level } from '@porthole/client';
+import { absenceText, isDistinctMinimum } from '@porthole/contract';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
+import {
+  type FieldsResult,
+  type HistogramResult,
+  isPartialCount,
+  type LogSource,
+  type TopResult,
+} from '../../log-view/source/log-source.ts';
+import { toRecordFilter } from '../../log-view/source/time-source.ts';
+import { termState, withoutValue } from '../../state/query-view.ts';
+import { cluster, nodeColour } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
+import { toggleName } from '../../state/view-url.ts';
+import { IconButton, LinkButton } from '../../ui/controls.tsx';
+import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useRequest, useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Loading } from '../../ui/notes.tsx';
+import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
+import { countKey, toFilter } from './use-log-workspace.ts';
+
+/** Rows come first, and what changes quickly is not counted in between. */
+const PAUSE_MS = 400;
+
+/** More are not read. */
+const MAX_FIELDS = 200;
+
+/** Enough for a sample. */
+const FIELDS_MS = 3000;
+
+/** Nodes listed; the others can be chosen by name. */
+const MAX_NODES = 12;
+
+/** Shown in facets of their own. */
+const OWN_FACETS = new Set(['level', 'source', 'component', 'message']);
+
+interface FacetsProps {
+  view: LogsView;
+  source: LogSource;
+  histogram: HistogramResult | null;
+  zone: ZoneName;
+  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
+  onChooseLogs: () => void;
+}
+
+/** What the selected records have in common, with counts: a click includes, another one excludes. */
+export function Facets({ view, source, histogram, zone, change, onChooseLogs }: FacetsProps) {
+  const [typed, setTyped] = useState('');
+  const { value, atMs, failure, isLoading, retry } = useRequest(countKey(view), PAUSE_MS, (signal) =>
+    source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
+  );
+  const fields = listedFields(value, view.countedBy, typed);
+  const hasComponent = value?.fields.some(({ name }) => name === 'component') ?? true;
+  return (
+    <>
+      <LevelFacet histogram={histogram} minLevel={view.minLevel} onChange={(minLevel) => change({ minLevel })} />
+      <NodeFacet {...{ view, histogram, change, onChooseLogs }} />
+      <Facet name="Pattern">
+        <PatternValues {...{ view, change }} />
+      </Facet>
+      {hasComponent ? (
+        <Facet name="Component">
+          <FieldValues by="component" {...{ view, source, zone, change }} />
+        </Facet>
+      ) : null}
+      <div class="facet-fields">
+        <h3>Fields</h3>
+        <input
+          type="search"
+          aria-label="Filter fields by name"
+          placeholder="Filter fields"
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      <FieldsStatus {...{ value, atMs, zone, isLoading }} onRefresh={retry} />
+      {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={retry} /> : null}
+      {fields.map((field) => (
+        <FieldFacet key={field.name} field={field} {...{ view, source, zone, change }} />
+      ))}
+      {value ? <MoreFields value={value} typed={typed} /> : null}
+    </>
+  );
+}
+
+interface FacetProps {
+  name: ComponentChildren;
+  /** Open by default, and then by the reader. */
+  isOpen?: boolean;
+  onToggle?: () => void;
+  tip?: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function Facet({ name, isOpen: given, onToggle, tip, aside, children }: FacetProps) {
+  const id = useId();
+  const [own, setOwn] = useState(true);
+  const isOpen = given ?? own;
+  return (
+    <section class="facet">
+      <div class="facet-head">
+        <button
+          type="button"
+          class="facet-name"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          data-tip={tip}
+          onClick={onToggle ?? (() => setOwn(!own))}
+        >
+          <Icon name={isOpen ? 'open' : 'shut'} />
+          {name}
+        </button>
+        {aside}
+      </div>
+      <div id={id}>{isOpen ? children : null}</div>
+    </section>
+  );
+}
+
+interface FacetValueProps {
+  text: ComponentChildren;
+  title?: string;
+  /** `1,204`; `null` while it is not counted. */
+  count: string | null;
+  countTitle?: string | undefined;
+  /** Of the largest, 0 to 1. */
+  share: number;
+  state: 'include' | 'exclude' | 'off' | null;
+  /** Whether a box shows what is chosen: of levels and nodes. */
+  hasBox?: boolean;
+  tone?: string;
+  label?: string;
+  onClick?: (() => void) | undefined;
+  children?: ComponentChildren;
+}
+
+/** One value: a click includes it, another one excludes it. */
+function FacetValue(props: FacetValueProps) {
+  const { text, title, count, countTitle, share, state, hasBox, tone = '', label, onClick, children } = props;
+  return (
+    <li class={`facet-value ${tone} ${state === 'off' ? 'is-off' : ''} ${state === 'exclude' ? 'is-excluded' : ''}`}>
+      {/* Set by property, which the content security policy allows. */}
+      <i class="facet-bar" aria-hidden="true" style={{ width: `${Math.round(share * 100)}%` }} />
+      <button
+        type="button"
+        class="facet-button"
+        aria-pressed={state === 'exclude' ? 'mixed' : state === 'include'}
+        aria-label={label}
+        title={title}
+        disabled={!onClick}
+        onClick={onClick}
+      >
+        {hasBox ? <span class="facet-box">{state === 'include' ? <Icon name="check" /> : null}</span> : null}
+        <span class="facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
+      </button>
+      {children}
+      <span class="facet-count" title={countTitle}>
+        {count ?? ''}
+      </span>
+    </li>
+  );
+}
+
+const LEVEL_ROWS = [
+  { level: 'FATAL', name: 'Fatal', tone: 'is-err' },
+  { level: 'ERROR', name: 'Error', tone: 'is-err' },
+  { level: 'WARN', name: 'Warn', tone: 'is-warn' },
+  { level: 'INFO', name: 'Info', tone: '' },
+  { level: 'DEBUG', name: 'Debug', tone: '' },
+  { level: 'TRACE', name: 'Trace', tone: '' },
+  // Records without a level are shown and hidden with the lowest ones.
+  { level: 'NONE', name: 'No level', tone: '' },
+] as const satisfies readonly { level: Level | 'NONE'; name: string; tone: string }[];
+
+interface LevelFacetProps {
+  histogram: HistogramResult | null;
+  minLevel: Level | null;
+  onChange: (minLevel: Level | null) => void;
+}
+
+/** The lowest level shown, with counts of all: of those hidden, too. */
+function LevelFacet({ histogram, minLevel, onChange }: LevelFacetProps) {
+  const rows = levelCounts(histogram, minLevel);
+  const most = Math.max(1, ...rows.map(({ count }) => count ?? 0));
+  return (
+    <Facet name="Level">
+      <ul aria-label="Levels shown">
+        {rows.map(({ level, name, tone, count, isShown, isPartial }) => {
+          const counted = count === null ? '' : `${formatCount(count)}${isPartial && count > 0 ? '+' : ''}`;
+          const isLowest = minLevel !== null && level === minLevel;
+          return (
+            <FacetValue
+              key={level}
+              hasBox
+              text={name}
+              tone={tone}
+              count={counted}
+              countTitle={isPartial ? 'Partial count: there may be more' : undefined}
+              share={(count ?? 0) / most}
+              state={isShown ? 'include' : 'off'}
+              label={`${name}${level === 'NONE' ? '' : ' and above'}${counted && `, ${counted}${isShown ? '' : ' hidden'}`}`}
+              onClick={() => onChange(isLowest || level === 'NONE' ? null : level)}
+            />
+          );
+        })}
+      </ul>
+    </Facet>
+  );
+}
+
+/** Levels that occur, or are chosen; a count is `null` until it is counted, and may be too low if it is partial. */
+export function levelCounts(histogram: HistogramResult | null, minLevel: Level | null) {
+  const sums = histogram && levelSums(histogram.buckets);
+  const lowest = LEVEL_ROWS.findIndex(({ level }) => level === (minLevel ?? 'NONE'));
+  return LEVEL_ROWS.map((row, index) => ({
+    ...row,
+    isShown: index <= lowest,
+    count: sums && (sums[row.level] ?? 0),
+    isPartial: histogram !== null && isPartialCount(histogram),
+  })).filter(({ level, count }) => (count ?? 0) > 0 || level === minLevel || /^(ERROR|WARN|INFO)$/.test(level));
+}
+
+/** How many of the counted records a minimum level hides, including those without a level. */
+export function hiddenBelow(histogram: Pick<HistogramResult, 'buckets'>, minLevel: Level | null): number {
+  if (minLevel === null) return 0;
+  const sums = levelSums(histogram.buckets);
+  const lowest = LEVEL_ROWS.findIndex(({ level }) => level === minLevel);
+  return LEVEL_ROWS.slice(lowest + 1).reduce((sum, { level }) => sum + (sums[level] ?? 0), 0);
+}
+
+export function levelSums(buckets: HistogramResult['buckets']): Partial<Record<Level | 'NONE', number>> {
+  const sums: Partial<Record<Level | 'NONE', number>> = {};
+  for (const { counts } of buckets)
+    for (const level of Object.keys(counts) as (Level | 'NONE')[])
+      sums[level] = (sums[level] ?? 0) + (counts[level] ?? 0);
+  return sums;
+}
+
+/** Which nodes are shown: a click on one shows only it, on others those, too. */
+function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 'source' | 'zone'>) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const counts = nodeCounts(histogram);
+  const most = Math.max(1, ...counts.values());
+  const isChosen = (id: string) => view.sources.some(({ node }) => node === id);
+  const shown = nodes.toSorted((a, b) => Number(isChosen(b.id)) - Number(isChosen(a.id))).slice(0, MAX_NODES);
+  return (
+    <Facet name="Node" aside={<IconButton label="Choose logs" icon="file" onClick={onChooseLogs} />}>
+      <ul aria-label="Nodes shown">
+        {shown.map(({ id, state }) => {
+          const count = counts.get(id);
+          const isShown = view.sources.length === 0 || isChosen(id);
+          return (
+            <FacetValue
+              key={id}
+              hasBox
+              text={
+                <>
+                  <span class={`dot node-${nodeColour(id)}`} aria-hidden="true" />
+                  <span class="cut">{id}</span>
+                  {state === 'up' ? null : <span class="chip is-err">gone</span>}
+                </>
+              }
+              title={id}
+              count={count === undefined ? null : formatCount(count)}
+              share={(count ?? 0) / most}
+              state={isShown ? 'include' : 'off'}
+              label={`${id}${state === 'up' ? '' : ', gone'}${count === undefined ? '' : `, ${formatCount(count)}`}`}
+              onClick={() => change({ sources: toggledNode(view.sources, id), at: null })}
+            />
+          );
+        })}
+      </ul>
+      {nodes.length > shown.length ? (
+        <LinkButton onClick={onChooseLogs}>{formatCounted(nodes.length - shown.length, 'more node')}</LinkButton>
+      ) : null}
+    </Facet>
+  );
+}
+
+/** The first one chosen is shown alone; the last one taken away shows all. */
+export function toggledNode(sources: readonly SourceChoice[], node: string): SourceChoice[] {
+  const others = sources.filter((source) => source.node !== node);
+  return others.length < sources.length ? others : [...sources, { node, log: null }];
+}
+
+function nodeCounts(histogram: HistogramResult | null): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const bucket of histogram?.buckets ?? []) {
+    const { nodes = {} } = bucket as { nodes?: Readonly<Record<string, number>> };
+    for (const [id, count] of Object.entries(nodes)) counts.set(id, (counts.get(id) ?? 0) + count);
+  }
+  return counts;
+}
+
+const MAX_PATTERNS = 6;
+
+const PATTERNS_MS = 2000;
+
+/** The most frequent kinds of records, by call site. */
+function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
+  const { value, failure, isLoading, retry } = useRequest(`patterns ${countKey(view)}`, 2 * PAUSE_MS, (signal) => {
+    const { callSite: _, ...rest } = view;
+    const filter = toRecordFilter(toFilter({ ...rest, callSite: null }, Date.now()));
+    const request = { ...filter, ...memberSelection(view), limit: MAX_PATTERNS };
+    return session.client.cluster.logDigest(request, { signal, budgetMs: PATTERNS_MS });
+  });
+  if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={retry} />;
+  if (!value) return <Loading what="the patterns" />;
+  const most = Math.max(1, ...value.groups.map(({ count }) => count));
+  const isPartial = isPartialCount({ counted: null, members: value.members });
+  return (
+    <ul aria-busy={isLoading}>
+      {value.groups.map((group) => {
+        const text = patternText(group);
+        const isOn = group.source !== null && view.callSite === group.source;
+        return (
+          <FacetValue
+            key={`${group.level} ${group.source ?? group.shape}`}
+            text={text}
+            title={`${group.source ?? ''}\n${text}`.trim()}
+            count={`${formatCount(group.count)}${isPartial ? '+' : ''}`}
+            share={group.count / most}
+            state={isOn ? 'include' : view.callSite === null ? null : 'off'}
+            tone={group.level === 'ERROR' || group.level === 'FATAL' ? 'is-err' : group.level === 'WARN' ? 'is-warn' : ''}
+            onClick={group.source === null ? undefined : () => change({ callSite: isOn ? null : group.source })}
+          />
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The nodes and the log of a view, where one request can be about them. */
+function memberSelection({ sources, labels }: LogsView) {
+  const logs = new Set(sources.map(({ log }) => JSON.stringify(log)));
+  const [first] = sources;
+  const log = logs.size === 1 && first?.log ? { [first.log.kind]: first.log.name } : {};
+  const nodes = [...new Set(sources.map(({ node }) => node))];
+  return { ...(nodes.length > 0 && { nodes }), ...(labels.length > 0 && { labels }), ...log };
+}
+
+/** What its messages have in common. */
+function patternText({ shape, sample }: ClusterDigest['groups'][number]): string {
+  const line = sample.message.split('\n', 1)[0] ?? '';
+  return oneLine(visibleText((shape ?? line.replace(/\b\d[\d.,:]*\b/g, '…')).slice(0, 200).replaceAll('*', '…')));
+}
+
+interface FieldsStatusProps {
+  value: FieldsResult | null;
+  atMs: number;
+  zone: ZoneName;
+  isLoading: boolean;
+  onRefresh: () => void;
+}
+
+/** What the list is about, and of when. */
+function FieldsStatus({ value, atMs, zone, isLoading, onRefresh }: FieldsStatusProps) {
+  if (!value) return isLoading ? <Loading what="the fields" /> : null;
+  const part = partText(value.counted, zone, Date.now());
+  return (
+    <p class="facet-status faint" role="status">
+      {isLoading ? 'Counting…' : `${examinedText(value)} · ${formatSecond(atMs, zone)}`}
+      {isLoading ? null : (
+        <>
+          {' · '}
+          <LinkButton onClick={onRefresh}>refresh</LinkButton>
+        </>
+      )}
+      {part && !isLoading ? <span class="warning"> · {part}</span> : null}
+    </p>
+  );
+}
+
+/** Opened fields are listed even if no examined record has them. */
+function listedFields(value: FieldsResult | null, opened: readonly string[], typed: string): FieldSummary[] {
+  const known = value?.fields.filter(({ name }) => !OWN_FACETS.has(name)) ?? [];
+  const unknown = opened.filter((name) => !known.some((field) => field.name === name));
+  const none = { types: [], records: 0, distinct: 0, isDistinctExact: false, examples: [] };
+  return filterFields([...unknown.map((name) => ({ name, ...none })), ...known], typed);
+}
+
+function MoreFields({ value, typed }: { value: FieldsResult; typed: string }) {
+  const { fields, totalFields } = value;
+  if (fields.length === 0) return <p class="facet-status dim">{emptyText(value)}</p>;
+  if (filterFields(fields, typed).length === 0)
+    return <p class="facet-status dim">No field with this name among those listed.</p>;
+  return totalFields > fields.length ? (
+    <p class="facet-status dim">At least {totalFields - fields.length} rarer fields are not listed.</p>
+  ) : null;
+}
+
+type FieldFacetProps = { field: FieldSummary } & Pick<FacetsProps, 'view' | 'source' | 'zone' | 'change'>;
+
+function FieldFacet({ field, view, source, zone, change }: FieldFacetProps) {
+  const { name, distinct, examples } = field;
+  const isOpen = view.countedBy.includes(name);
+  const shown = oneLine(visibleText(name));
+  const example =
+    examples.length > 0 ? `\ne.g. ${visibleText(examples.slice(0, 3).join(', ').slice(0, 200))}` : '';
+  return (
+    <Facet
+      name={<span class="cut">{shown}</span>}
+      isOpen={isOpen}
+      tip={`${distinct === 0 ? shown : fieldText(field)}${example}`}
+      onToggle={() => change({ countedBy: toggleName(view.countedBy, name) }, { replace: true })}
+      aside={<ActionButtons actions={fieldActions(name, { view, change }).filter(({ kind }) => kind === 'column')} />}
+    >
+      <FieldValues by={name} {...{ view, source, zone, change }} />
+    </Facet>
+  );
+}
+
+const MAX_VALUES = 10;
+
+/** Counting all values takes longer than a sample. */
+const VALUES_MS = 5000;
+
+/** A value that is shown cut is not known completely. */
+const CUT = /^.{200,}…$/su;
+
+type FieldValuesProps = { by: string } & Pick<FacetsProps, 'view' | 'source' | 'zone' | 'change'>;
+
+/** The most frequent values of a field, with counts and bars. */
+function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
+  const { value, failure, isLoading, retry } = useRequest(`${by} ${countKey(view)}`, PAUSE_MS, (signal) =>
+    source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
+  );
+  if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={retry} />;
+  if (!value) return <Loading what={`values of ${visibleText(by)}`} />;
+  const part = partText(value.counted, zone, Date.now());
+  const lines = facetLines(value);
+  const most = Math.max(0.001, ...lines.map(({ share }) => share));
+  return (
+    <>
+      {part ? <p class="facet-status warning">{part}</p> : null}
+      {lines.length === 0 ? <p class="facet-status dim">{emptyText(value)}</p> : null}
+      <ul class={isLoading ? 'is-counting' : ''} aria-busy={isLoading}>
+        {lines.map((line) => (
+          <ValueLine key={`${line.kind} ${line.value}`} {...{ line, by, view, change }} share={line.share / most} />
+        ))}
+      </ul>
+      {value.values.some(({ error }) => error !== undefined) ? (
+        <p class="facet-status dim">≥ is a lower bound: there are too many values to count each.</p>
+      ) : null}
+    </>
+  );
+}
+
+function ValueLine({
+  line,
+  by,
+  share,
+  view,
+  change,
+}: { line: FacetLine; by: string; share: number } & Pick<FacetsProps, 'view' | 'change'>) {
+  const text = oneLine(visibleText(line.text));
+  const state = line.kind === 'value' ? termState(view.query, by, line.value) : null;
+  const actions = lineActions(line, by, { view, change });
+  const run = (kind: 'include' | 'exclude') => actions.find((action) => action.kind === kind)?.run;
+  const include = run('include');
+  // Nothing, included, excluded, and nothing again.
+  const onClick =
+    state === 'exclude' || state === 'include'
+      ? () => change({ query: withoutValue(view.query, by, line.value) })
+      : include;
+  return (
+    <FacetValue
+      text={line.kind === 'value' && line.text === '' ? '(empty)' : text}
+      title={text}
+      count={line.count}
+      countTitle={line.title}
+      share={share}
+      state={state ?? (line.kind === 'value' ? null : 'off')}
+      onClick={onClick}
+    >
+      {state === null ? (
+        <ActionButtons actions={actions.filter(({ kind }) => kind === 'exclude')} />
+      ) : (
+        <Icon name={state} />
+      )}
+    </FacetValue>
+  );
+}
+
+function lineActions({ kind, value }: FacetLine, by: string, deps: Pick<FacetsProps, 'view' | 'change'>) {
+  if (kind === 'missing') return missingActions(by, deps);
+  if (kind === 'others' || CUT.test(value)) return [];
+  return valueActions(by, value, deps).filter((action) => action.kind === 'include' || action.kind === 'exclude');
+}
+
+/* The field list as texts. */
+
+/** One line below a field. */
+interface FacetLine {
+  kind: 'value' | 'others' | 'missing';
+  /** The value; empty for lines of another kind. */
+  value: string;
+  text: string;
+  /** `1,204`; `≥ 1,204` for a lower bound, `1,204+` if not everything was counted. */
+  count: string;
+  /** What the count means, if it is not exact. */
+  title?: string;
+  /** Its share of all selected records, 0 to 1. */
+  share: number;
+}
+
+/** Values, those that are not listed together, and the records without the field. */
+export function facetLines(top: TopResult): FacetLine[] {
+  const { by, values, others, missing, distinct, isExact } = top;
+  const more = isPartialCount(top) ? '+' : '';
+  const all = values.reduce((sum, { count }) => sum + count, 0) + others + missing;
+  const share = (count: number) => (all === 0 ? 0 : count / all);
+  const lines: FacetLine[] = values.map(({ value, count, error }) => ({
+    ...{ kind: 'value', value, text: value, share: share(count) },
+    count: error === undefined ? `${formatCount(count)}${more}` : `≥ ${formatCount(count)}`,
+    ...(error !== undefined && { title: `between ${formatCount(count)} and ${formatCount(count + error)}` }),
+  }));
+  if (others > 0) {
+    const left = Math.max(1, distinct - values.length);
+    const number = `${isExact ? '' : '~ '}${formatCount(left)}`;
+    const text = `${number} other ${left === 1 ? 'value' : 'values'}`;
+    lines.push({
+      ...{ kind: 'others', value: '', text, share: share(others) },
+      count: `${isExact || more ? '' : '≤ '}${formatCount(others)}${more}`,
+      ...(!isExact && { title: 'estimated' }),
+    });
+  }
+  if (missing > 0) {
+    const text = `without ${by}`;
+    lines.push({ kind: 'missing', value: '', text, count: `${formatCount(missing)}${more}`, share: share(missing) });
+  }
+  return lines;
+}
+
+/** `number · 16 values`; `≥ 16` if there may be many more, `~ 16` if they are estimated. */
+export function fieldText(field: FieldSummary): string {
+  const { types, distinct, isDistinctExact } = field;
+  const mark = isDistinctMinimum(field) ? '≥ ' : isDistinctExact ? '' : '~ ';
+  return [...types.slice(0, 1), `${mark}${formatCounted(distinct, 'value')}`].join(' · ');
+}
+
+/** How many records the list is about: all of them, or a sample. */
+export function examinedText(result: FieldsResult): string {
+  const { records, isSample } = result;
+  const more = isPartialCount(result) ? '+' : '';
+  const count = `${formatCount(records)}${more} ${records === 1 && !more ? 'record' : 'records'}`;
+  return isSample ? `Sample of ${count}` : count;
+}
+
+/** Why a list is empty. */
+export function emptyText(result: Pick<TopResult, 'counted' | 'members'>): string {
+  return absenceText('No record matches', { isComplete: !isPartialCount(result) });
+}
+
+/** What part was counted before the time was over; `null`: everything. */
+export function partText(counted: TopResult['counted'], zone: ZoneName, nowMs: number): string | null {
+  if (counted === null) return null;
+  if (counted.toMs <= counted.fromMs) return 'Scan stopped (time budget)';
+  const [from, to] = [counted.fromMs, counted.toMs].map((timeMs) => formatShortTime(timeMs, zone, nowMs));
+  return `Scan stopped (time budget): only ${from} to ${to}`;
+}
+
+/** Fields whose name contains the typed text. */
+export function filterFields(fields: readonly FieldSummary[], typed: string): FieldSummary[] {
+  const wanted = typed.trim().toLowerCase();
+  return fields.filter(({ name }) => name.toLowerCase().includes(wanted));
+}

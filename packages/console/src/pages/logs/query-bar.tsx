@@ -1,0 +1,206 @@
+import type { RefObject } from 'preact';
+import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
+import type { LogSource } from '../../log-view/source/log-source.ts';
+import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { nodeColour } from '../../state/resource.ts';
+import type { LogsView } from '../../state/view.ts';
+import { Condition, IconButton, Segments } from '../../ui/controls.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { QueryBox } from './query-box.tsx';
+import { ViewsMenu } from './saved-views-dialog.tsx';
+import { sourceName } from './source-chooser.tsx';
+import { type ChangeView, queryHistory, type TypedQuery, useTypedQuery } from './typed-query.ts';
+import { toFindQuery } from './use-log-workspace.ts';
+import type { ViewActions } from './view-actions.ts';
+
+interface QueryBarProps {
+  view: LogsView;
+  find: FindStatus;
+  workspace: LogWorkspace;
+  source: LogSource;
+  rows: readonly Row[];
+  field: RefObject<HTMLInputElement>;
+  actions: ViewActions;
+  plainUrl: string;
+  change: ChangeView;
+  /** Returns the focus to the rows. */
+  onLeave: () => void;
+  onFacets: () => void;
+}
+
+/** One box for texts and queries; what belongs to the whole view is behind two buttons beside it. */
+export function QueryBar(props: QueryBarProps) {
+  const { view, find, workspace, source, rows, field, actions, plainUrl, change, onLeave, onFacets } = props;
+  const typed = useTypedQuery(view, change);
+  const { content, commit } = typed;
+  const step = (direction: 'older' | 'newer') => {
+    // The URL reaches the workspace only with the next render.
+    if (content.kind === 'find') workspace.setFind(toFindQuery({ ...view, text: content.text }));
+    workspace.findNext(direction);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    commit();
+    if (content.kind !== 'invalid') queryHistory.add(typed.text);
+    if (event.key === 'Escape') onLeave();
+    else if (!event.altKey) step(event.shiftKey ? 'newer' : 'older');
+    else if (content.kind === 'find')
+      change({ query: '', text: content.text, isOnlyMatches: !view.isOnlyMatches });
+    event.preventDefault();
+  };
+  return (
+    <search class="query-bar">
+      <QueryBox
+        {...{ view, typed, source, rows, field }}
+        messageId={find.message ? 'find-message' : undefined}
+        hasProblem={find.message !== null && view.isRegex}
+        onKeyDown={press}
+      >
+        <FindToggles {...{ view, typed, change }} />
+        <span class="only-narrow">
+          <IconButton label="Facets" icon="facets" onClick={onFacets} />
+        </span>
+      </QueryBox>
+      <ViewsMenu view={view} />
+      <ShareMenu actions={actions} plainUrl={plainUrl} />
+    </search>
+  );
+}
+
+/** Buttons inside the query box. */
+function FindToggles({ view, typed, change }: Pick<QueryBarProps, 'view' | 'change'> & { typed: TypedQuery }) {
+  const { content, clear, setRegex } = typed;
+  const text = content.kind === 'find' ? content.text : '';
+  const exclude = () => {
+    clear();
+    change({ query: '', text: '', excluded: [...new Set([...view.excluded, text])] });
+  };
+  return (
+    <span class="query-toggles">
+      {text.trim() === '' ? null : (
+        <IconButton label="Exclude records that contain this text" icon="exclude" onClick={exclude} />
+      )}
+      <IconButton
+        label="Match case"
+        aria-pressed={view.isCaseSensitive}
+        onClick={() => change({ isCaseSensitive: !view.isCaseSensitive })}
+      >
+        Aa
+      </IconButton>
+      <IconButton label="Regular expression" aria-pressed={view.isRegex} onClick={() => setRegex(!view.isRegex)}>
+        .*
+      </IconButton>
+    </span>
+  );
+}
+
+function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: string }) {
+  return (
+    <Menu
+      class="share-menu"
+      label="Share"
+      button={
+        <>
+          <Icon name="share" />
+          <span>Share</span>
+          <Icon name="open" />
+        </>
+      }
+    >
+      {(close) => {
+        const run = (act: () => void) => () => {
+          close();
+          act();
+        };
+        return (
+          <>
+            <MenuItem icon="link" note="Y" onClick={run(actions.copyLink)}>
+              Copy link
+            </MenuItem>
+            <MenuItem icon="terminal" onClick={run(actions.copyCli)}>
+              Copy as CLI
+            </MenuItem>
+            <MenuItem icon="download" onClick={run(actions.download)}>
+              Download
+            </MenuItem>
+            <MenuItem icon="file" href={plainUrl}>
+              Plain text
+            </MenuItem>
+          </>
+        );
+      }}
+    </Menu>
+  );
+}
+
+/** Which logs and conditions of the view are not in the box, each with a button that removes it. */
+export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'change'>) {
+  const { sources, labels, query, text: found, excluded, callSite, component } = view;
+  const conditions = [
+    ...labels.map((label) => ({ text: label, rest: { labels: labels.filter((other) => other !== label), at: null } })),
+    // Otherwise it is in the box.
+    ...(query !== '' && found !== '' ? [{ text: `find ${found}`, rest: { text: '' } }] : []),
+    ...excluded.map((text) => ({
+      text: `not ${text}`,
+      rest: { excluded: excluded.filter((other) => other !== text) },
+    })),
+    ...(callSite === null ? [] : [{ text: `at ${callSite}`, rest: { callSite: null } }]),
+    ...(component === null ? [] : [{ text: `[${component}]`, rest: { component: null } }]),
+  ];
+  if (conditions.length + sources.length === 0) return null;
+  return (
+    <ul class="chips conditions" aria-label="Filters">
+      {sources.map((source) => (
+        <Condition
+          key={sourceName(source)}
+          text={sourceName(source)}
+          onRemove={() => change({ sources: sources.filter((other) => other !== source), at: null })}
+        >
+          <span class={`dot node-${nodeColour(source.node)}`} aria-hidden="true" />
+        </Condition>
+      ))}
+      {conditions.map(({ text, rest }) => (
+        <Condition key={text} text={text} label={`Remove: ${text}`} onRemove={() => change(rest)} />
+      ))}
+    </ul>
+  );
+}
+
+/** Whether other records are shown beside matches, and steps between them. */
+export function FindTools({ view, find, workspace, change }: Pick<QueryBarProps, 'view' | 'find' | 'workspace' | 'change'>) {
+  if (find.query === null) return null;
+  const { index, total, isSearching, message } = find;
+  const position = index === null ? '' : `${formatCount(index)} of `;
+  const count =
+    total === null
+      ? isSearching
+        ? 'searching…'
+        : ''
+      : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
+  return (
+    <span class="find-tools">
+      <span class="find-count" role="status">
+        {count}
+        {message ? (
+          <span id="find-message" class={total === null ? 'field-problem' : 'dim'}>
+            {count ? ' · ' : ''}
+            {message}
+          </span>
+        ) : null}
+      </span>
+      <IconButton label="Older match" icon="up" onClick={() => workspace.findNext('older')} />
+      <IconButton label="Newer match" icon="down" onClick={() => workspace.findNext('newer')} />
+      <Segments
+        label="Show"
+        value={view.isOnlyMatches ? 'only' : 'all'}
+        choices={[
+          { value: 'all', text: 'all, matches marked' },
+          { value: 'only', text: 'only matches', tip: 'Alt+Enter' },
+        ]}
+        onChange={(value) => change({ isOnlyMatches: value === 'only' })}
+      />
+    </span>
+  );
+}
