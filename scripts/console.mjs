@@ -47,7 +47,8 @@ const hasUiPage = process.env.PORTHOLE_CONSOLE_UI === '1';
 /** Builds it if anything has changed since the last time. */
 export async function buildConsole() {
   const startedMs = Date.now();
-  if (!hasUiPage && timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
+  if (!hasUiPage && timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path)))))
+    return;
   const { metafile, outputFiles } = await bundlePage().catch(() => fail('the console cannot be built')); // esbuild said why
   // Made aside and put in place at once: a node or a test beside this never sees half a page.
   const aside = join(ROOT, `node_modules/.porthole-console-${process.pid}`);

@@ -1,5 +1,5 @@
 import type { ClusterRecord } from '@porthole/client';
-import { EVENT_LEVELS, type EventKind, type NodeEvent, toEvent } from '@porthole/contract';
+import { type EventKind, type NodeEvent, toEvent } from '@porthole/contract';
 import { formatCounted, formatSpan } from '../ui/format.ts';
 import type { IconName } from '../ui/icon.tsx';
 
@@ -141,8 +141,7 @@ function isPartOfReturn(event: ShownEvent, back: ShownEvent): boolean {
 
 function isOfBurst({ kind, node, timeMs }: ShownEvent, bursts: readonly ShownEvent[]): boolean {
   return (
-    kind === 'new-pattern' &&
-    bursts.some((burst) => burst.node === node && Math.abs(burst.timeMs - timeMs) < BURST_MS)
+    kind === 'new-pattern' && bursts.some((burst) => burst.node === node && Math.abs(burst.timeMs - timeMs) < BURST_MS)
   );
 }
 
@@ -160,9 +159,21 @@ export function groupEvents(events: readonly ShownEvent[]): (ShownEvent & { node
   return groups;
 }
 
-/** Whether it needs attention by itself. */
-export function isSevere({ kind }: Pick<ShownEvent, 'kind'>): boolean {
-  return EVENT_LEVELS[kind] === 'ERROR';
+/** Events as marks that do not cover each other: of those within a distance, the most severe. */
+export function spacedEvents(events: readonly ShownEvent[], distanceMs: number): ShownEvent[] {
+  const marks: ShownEvent[] = [];
+  for (const event of events.toSorted((a, b) => rank(b) - rank(a)))
+    if (marks.every(({ timeMs }) => Math.abs(timeMs - event.timeMs) >= distanceMs)) marks.push(event);
+  return marks;
+}
+
+function rank({ tone }: ShownEvent): number {
+  return tone === 'err' ? 3 : tone === 'accent' ? 2 : tone === 'warn' ? 1 : 0;
+}
+
+/** The class of its colour. */
+export function eventClass({ tone }: Pick<ShownEvent, 'tone'>): string {
+  return tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim';
 }
 
 function number(value: unknown): string {

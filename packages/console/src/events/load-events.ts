@@ -1,5 +1,5 @@
-import type { MemberReport, MemberSelection } from '@porthole/client';
-import { type AnswerFacts, kindsQuery, type EventKind } from '@porthole/contract';
+import type { ClusterEnd, ClusterRecord, MemberReport, MemberSelection } from '@porthole/client';
+import { type AnswerFacts, type EventKind, kindsQuery } from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { readSearch } from '../log-view/source/time-source.ts';
 import { session } from '../state/session.ts';
@@ -26,7 +26,7 @@ interface EventsRequest extends MemberSelection {
 export async function loadEvents({ kinds, ...request }: EventsRequest, signal: AbortSignal): Promise<LoadedEvents> {
   const query = { ...request, limit: MAX_EVENTS, query: kindsQuery(kinds) };
   const batches = session.client.cluster.events(query, { signal, budgetMs: BUDGET_MS });
-  const { records, end } = await readSearch(toItems(batches));
+  const { records, end } = await readSearch(toItems<ClusterRecord, ClusterEnd>(batches));
   const { members, reason, coverage } = end;
   return { events: shownEvents(records), members, reason, ...(coverage && { coverage }) };
 }

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, OVERVIEW, type View } from '../state/view.ts';
 import { pageTitle } from './bar.tsx';
 
 test.each<[View, string]>([
-  [ALL_NODES, 'prod · Porthole'],
+  [OVERVIEW, 'prod · Porthole'],
+  [INCIDENTS, 'Incidents · prod · Porthole'],
+  [ALL_NODES, 'Nodes · prod · Porthole'],
   [{ page: 'node', id: 'a', tab: 'overview', text: '' }, 'a · prod · Porthole'],
   [{ page: 'node', id: 'a', tab: 'logs', text: '' }, 'Logs of a · prod · Porthole'],
   [ALL_CONFIG, 'Configuration · prod · Porthole'],
@@ -15,5 +17,5 @@ test.each<[View, string]>([
 });
 
 test('omits the name of the cluster until it is known', () => {
-  expect(pageTitle(ALL_NODES, undefined)).toBe('Porthole');
+  expect(pageTitle(OVERVIEW, undefined)).toBe('Porthole');
 });

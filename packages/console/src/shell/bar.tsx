@@ -107,12 +107,7 @@ function Logo() {
     <svg viewBox="0 0 24 24" fill="none" aria-hidden="true">
       <circle cx="12" cy="12" r="10" stroke="var(--accent)" stroke-width="2.5" />
       <circle cx="12" cy="12" r="5.5" fill="var(--accent)" />
-      <path
-        d="M7.5 13.2c1.5-1 3-1 4.5 0s3 1 4.5 0"
-        stroke="var(--panel)"
-        stroke-width="1.6"
-        stroke-linecap="round"
-      />
+      <path d="M7.5 13.2c1.5-1 3-1 4.5 0s3 1 4.5 0" stroke="var(--panel)" stroke-width="1.6" stroke-linecap="round" />
     </svg>
   );
 }

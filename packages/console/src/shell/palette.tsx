@@ -5,16 +5,7 @@ import { type Action, actions } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
 import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
-import {
-  ALL_CONFIG,
-  ALL_LOGS,
-  ALL_NODES,
-  INCIDENTS,
-  nodeLogs,
-  nodeView,
-  OVERVIEW,
-  type View,
-} from '../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, nodeLogs, nodeView, OVERVIEW, type View } from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
 import { sheet } from './key-sheet.tsx';

@@ -1,17 +1,9 @@
 import { rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
-import { canFollow, LAST_HOUR, type TimeRange, type ZoneName } from '../state/view.ts';
+import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
-import {
-  formatDate,
-  formatShortTime,
-  formatSpan,
-  formatTimeInput,
-  timeInputClock,
-  timePreview,
-  zoneLabel,
-} from '../ui/format.ts';
+import { formatDate, formatShortTime, formatSpan, formatTimeInput, timeInputClock, timePreview } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
@@ -61,7 +53,7 @@ export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) 
                     isOn={range?.kind === 'last' && range.spanMs === spanMs}
                     onClick={() => choose({ kind: 'last', spanMs })}
                   >
-                    {spanMs === LAST_HOUR.spanMs ? 'Last hour' : `Last ${spanText(spanMs)}`}
+                    {rangeText({ kind: 'last', spanMs }, zone)}
                   </MenuItem>
                 );
               })}
@@ -233,10 +225,4 @@ export function rangeText(range: TimeRange | null, zone: ZoneName, nowMs = Date.
 /** A relative range of a day is 24 hours, not a calendar day. */
 function spanText(spanMs: number): string {
   return spanMs === DAY_MS ? '24 h' : formatSpan(spanMs);
-}
-
-/** `UTC+01:00` or `Europe/Berlin (UTC+01:00)` */
-export function zoneText(zone: ZoneName, nowMs: number): string {
-  const offset = zoneLabel(zone, nowMs);
-  return zone === 'local' ? `This browser (${offset})` : zone === 'utc' ? 'UTC' : `${zone} (${offset})`;
 }

@@ -40,12 +40,7 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
             )}
           </p>
           <div class="menu-part">
-            <Segments
-              label="Theme"
-              value={theme}
-              choices={THEMES}
-              onChange={(value) => preferences.theme.set(value)}
-            />
+            <Segments label="Theme" value={theme} choices={THEMES} onChange={(value) => preferences.theme.set(value)} />
             <ZoneField />
           </div>
           <hr />

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Navigation } from './navigation.ts';
-import { ALL_LOGS, ALL_NODES } from './view.ts';
+import { ALL_LOGS, OVERVIEW } from './view.ts';
 
 /** The parts of a window that navigation needs: location, history and events. */
 class FakeWindow extends EventTarget {
@@ -61,7 +61,7 @@ describe('navigation', () => {
     const { window, navigation } = started();
     navigation.go(ALL_LOGS);
     window.back();
-    expect(navigation.view.value).toEqual(ALL_NODES);
+    expect(navigation.view.value).toEqual(OVERVIEW);
   });
 
   test('shows the view even if the browser refuses to change the URL', () => {

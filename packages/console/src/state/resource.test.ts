@@ -1,6 +1,6 @@
 import { ClientError } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { colourIn, Resource, type ResourceEnv } from './resource.ts';
+import { NodeColours, Resource, type ResourceEnv } from './resource.ts';
 
 /** A page whose time passes only when the test says so. */
 class FakePage implements ResourceEnv {
@@ -164,18 +164,29 @@ test('does not load twice at the same time', async () => {
   expect(loads()).toBe(1);
 });
 
-test('colours follow the order of ids, in any input order', () => {
-  expect(['a', 'b', 'c'].map((id) => colourIn(['c', 'a', 'b'], id))).toEqual([1, 2, 3]);
+test('a node keeps its colour when others come and go, also in the next session', () => {
+  const stored = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+  };
+  const colours = new NodeColours(storage);
+  colours.add(['c', 'a']);
+  colours.add(['b', 'c']);
+  expect(['a', 'b', 'c'].map((id) => colours.of(id))).toEqual([1, 3, 2]);
+  expect(['a', 'b', 'c'].map((id) => new NodeColours(storage).of(id))).toEqual([1, 3, 2]);
 });
 
 test('the ninth node has the colour of the first', () => {
-  const ids = Array.from({ length: 9 }, (_, index) => `node-${index}`);
-  expect(colourIn(ids, 'node-8')).toBe(1);
+  const colours = new NodeColours(undefined);
+  colours.add(Array.from({ length: 9 }, (_, index) => `node-${index}`));
+  expect(colours.of('node-8')).toBe(1);
 });
 
 test('an unknown node always has the same colour', () => {
-  const colour = colourIn([], 'stranger');
-  expect(colour).toBe(colourIn([], 'stranger'));
+  const colours = new NodeColours(undefined);
+  const colour = colours.of('stranger');
+  expect(colour).toBe(colours.of('stranger'));
   expect(colour).toBeGreaterThanOrEqual(1);
   expect(colour).toBeLessThanOrEqual(8);
 });

@@ -43,7 +43,11 @@ export function zoneNames(): string[] {
 }
 
 function readOffset(zone: string, timeMs: number): number {
-  const parts = Object.fromEntries(formatOf(zone).formatToParts(timeMs).map(({ type, value }) => [type, Number(value)]));
+  const parts = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(timeMs)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts;
   return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(timeMs / 60_000) * 60_000;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, ALL_NODES, canFollow, type View } from './view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, canFollow, INCIDENTS, OVERVIEW, type View } from './view.ts';
 import {
   addressProblems,
   fieldNamesProblem,
@@ -22,8 +22,15 @@ const parse = (text: string) => parseView(new URL(text, ORIGIN));
 
 describe('a view and its URL', () => {
   const cases: [string, View][] = [
-    ['/', ALL_NODES],
-    ['/?label=zone=eu-*&by=rack', { page: 'cluster', labels: ['zone=eu-*'], by: 'rack' }],
+    ['/', OVERVIEW],
+    ['/?label=zone=eu-*&by=rack', { ...OVERVIEW, labels: ['zone=eu-*'], by: 'rack' }],
+    ['/?last=6h', { ...OVERVIEW, range: { kind: 'last', spanMs: 21_600_000 } }],
+    [
+      '/incidents?label=zone=a&last=15m',
+      { ...INCIDENTS, range: { kind: 'last', spanMs: 900_000 }, labels: ['zone=a'] },
+    ],
+    ['/nodes', ALL_NODES],
+    ['/nodes?by=zone', { ...ALL_NODES, by: 'zone' }],
     ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '' }],
     ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '' }],
     ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout' }],
@@ -56,7 +63,7 @@ describe('a view and its URL', () => {
       { ...ALL_LOGS, callSite: 'kv/job.go:175', at: { node: 'a', cursor: 'cursor' }, isLive: false },
     ],
     ['/logs?query=shard=13+cost%3E500ms', { ...ALL_LOGS, query: 'shard=13 cost>500ms' }],
-    ['/logs?by=shard&fields=1', { ...ALL_LOGS, hasFields: true, countedBy: ['shard'] }],
+    ['/logs?by=shard&fields=0', { ...ALL_LOGS, hasFields: false, countedBy: ['shard'] }],
     ['/logs?columns=shard,http.status', { ...ALL_LOGS, columns: ['shard', 'http.status'] }],
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
@@ -157,6 +164,12 @@ function views(): fc.Arbitrary<View> {
   const id = fc.stringMatching(/^[A-Za-z0-9.:_-]{1,128}$/);
   const labelName = orNull(fc.stringMatching(/^[a-z][a-z0-9_./-]{0,5}$/));
   const labels = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}=[a-z0-9*?+@.:/_-]{1,5}$/), { maxLength: 3 });
+  const range = orNull(
+    fc.oneof(
+      fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
+      fc.record({ kind: fc.constant('fixed' as const), fromMs: orNull(time), toMs: orNull(time) }),
+    ),
+  );
   const logs = fc
     .record({
       page: fc.constant('logs' as const),
@@ -167,12 +180,7 @@ function views(): fc.Arbitrary<View> {
         }),
       ),
       labels,
-      range: orNull(
-        fc.oneof(
-          fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
-          fc.record({ kind: fc.constant('fixed' as const), fromMs: orNull(time), toMs: orNull(time) }),
-        ),
-      ),
+      range,
       minLevel: orNull(
         fc.constantFrom(
           'TRACE' as const,
@@ -219,7 +227,10 @@ function views(): fc.Arbitrary<View> {
     tab: fc.constantFrom('overview' as const, 'config' as const, 'logs' as const),
     text,
   });
-  return fc.oneof(fc.record({ page: fc.constant('cluster' as const), labels, by: labelName }), node, config, logs);
+  const overview = fc.record({ page: fc.constant('overview' as const), labels, by: labelName, range });
+  const incidents = fc.record({ page: fc.constant('incidents' as const), labels, range });
+  const nodes = fc.record({ page: fc.constant('nodes' as const), labels, by: labelName });
+  return fc.oneof(overview, incidents, nodes, node, config, logs);
 }
 
 describe('names of fields in a URL', () => {

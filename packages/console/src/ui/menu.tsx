@@ -42,6 +42,7 @@ export function Menu({ class: kind = '', button, buttonClass = 'button', label, 
     event.stopPropagation();
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the buttons and fields in it
     <div ref={box} class={`menu ${kind}`.trim()} onKeyDown={press}>
       <button
         type="button"

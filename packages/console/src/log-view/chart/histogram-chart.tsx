@@ -1,7 +1,7 @@
 import type { Level } from '@porthole/client';
 import { absenceText, LEVELS } from '@porthole/contract';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ShownEvent } from '../../events/event-text.ts';
+import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatCount, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -37,6 +37,9 @@ const WIDTH = 1000;
 const LANES = { all: 100, errors: 50 } as const;
 
 const TICKS = 5;
+
+/** Of the width, that a mark covers. */
+const FLAG_SHARE = 0.02;
 
 /** In a shorter range, seconds tell the ticks apart. */
 const SECONDS_MS = 10 * 60_000;
@@ -103,7 +106,7 @@ export function HistogramChart(props: HistogramChartProps) {
       <span class="chart-lane is-errors" aria-hidden="true">
         err
       </span>
-      {events.map((event) => (
+      {spacedEvents(events, (span.toMs - span.fromMs) * FLAG_SHARE).map((event) => (
         <ChartFlag key={event.key} event={event} span={span} zone={zone} onGo={onGo} />
       ))}
       {at === null ? null : (
@@ -137,13 +140,13 @@ function ChartFlag({
   zone: ZoneName;
   onGo: (timeMs: number) => void;
 }) {
-  const { timeMs, node, title, detail, icon, tone } = event;
+  const { timeMs, node, title, detail, icon } = event;
   if (timeMs < span.fromMs || timeMs > span.toMs) return null;
   const text = `${formatSecond(timeMs, zone)} ${node} ${title}${detail ? `\n${detail}` : ''}`;
   return (
     <button
       type="button"
-      class={`flag chart-flag ${tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim'}`}
+      class={`flag chart-flag ${eventClass(event)}`}
       style={{ '--at': fractionOfTime(span, timeMs) }}
       aria-label={text}
       data-tip={text}

@@ -6,7 +6,7 @@ import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
 import { nodeUrl } from '../../state/view-url.ts';
-import { Button, CopyCommand, LinkButton } from '../../ui/controls.tsx';
+import { Button, CopyCommand, LinkButton, Segments } from '../../ui/controls.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox, useSettledText } from './find-box.tsx';

@@ -45,7 +45,9 @@ export function CoverageLine({ state, sources, zone, onRetry }: CoverageLineProp
       ))}
       {state.duplicates.length > 0 ? (
         <span
-          data-tip={state.duplicates.map(({ node, file, sameAs }) => `${node} ${file}: same text as ${sameAs}`).join('\n')}
+          data-tip={state.duplicates
+            .map(({ node, file, sameAs }) => `${node} ${file}: same text as ${sameAs}`)
+            .join('\n')}
         >
           {formatCounted(state.duplicates.length, 'duplicate')} skipped
         </span>
@@ -124,7 +126,9 @@ export function coverageTexts(
   const hidden = histogram ? hiddenBelow(histogram, minLevel) : 0;
   const all = histogram ? Object.values(levelSums(histogram.buckets)).reduce((sum, count) => sum + count, 0) : 0;
   const more = isCounted ? '' : '+';
-  const total = histogram ? `${formatCount(all - hidden)}${more} ${all - hidden === 1 && isCounted ? 'record' : 'records'}` : '';
+  const total = histogram
+    ? `${formatCount(all - hidden)}${more} ${all - hidden === 1 && isCounted ? 'record' : 'records'}`
+    : '';
   const isComplete = isCounted && !isPart(state);
   const responded = members.filter(({ outcome }) => outcome === 'ok').length;
   return {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { TopResult } from '../../log-view/source/log-source.ts';
-import { emptyText, examinedText, facetLines, fieldText, filterFields, partText } from './field-panel.tsx';
+import {
+  emptyText,
+  examinedText,
+  facetLines,
+  fieldText,
+  filterFields,
+  hiddenBelow,
+  levelCounts,
+  partText,
+  toggledNode,
+} from './facets.tsx';
 
 const top: TopResult = {
   by: 'shard',
@@ -72,4 +82,56 @@ it('a sample and a part are said to be one', () => {
 it('fields are found by a part of their name', () => {
   expect(filterFields([field], ' STAT ')).toEqual([field]);
   expect(filterFields([field], 'x')).toEqual([]);
+});
+
+const histogram = {
+  bucketMs: 1,
+  buckets: [
+    { startMs: 0, counts: { ERROR: 2, INFO: 10, NONE: 3 } },
+    { startMs: 1, counts: { FATAL: 1, WARN: 4, DEBUG: 5, TRACE: 6 } },
+  ],
+  counted: null,
+  members: [],
+};
+
+describe('counts per level', () => {
+  it.each([
+    [null, 0],
+    ['TRACE', 3],
+    ['INFO', 14],
+    ['ERROR', 28],
+  ] as const)('a least level of %s hides %d', (minLevel, hidden) => {
+    expect(hiddenBelow(histogram, minLevel)).toBe(hidden);
+  });
+
+  it('are of those shown, and of those hidden, FATAL apart from ERROR', () => {
+    expect(levelCounts(histogram, 'WARN').map(({ name, count, isShown }) => [name, count, isShown])).toEqual([
+      ['Fatal', 1, true],
+      ['Error', 2, true],
+      ['Warn', 4, true],
+      ['Info', 10, false],
+      ['Debug', 5, false],
+      ['Trace', 6, false],
+      ['No level', 3, false],
+    ]);
+    expect(levelCounts(null, null).every(({ isShown, count }) => isShown && count === null)).toBe(true);
+  });
+
+  it('say that there may be more after a partial count', () => {
+    const members = [{ id: 'n2', outcome: 'timeout' as const, detail: null, elapsedMs: 0, count: 0, asOfMs: null }];
+    expect(levelCounts(histogram, null).some(({ isPartial }) => isPartial)).toBe(false);
+    expect(levelCounts({ ...histogram, counted: { fromMs: 0, toMs: 1 } }, null)[0]?.isPartial).toBe(true);
+    expect(levelCounts({ ...histogram, members }, null)[0]?.isPartial).toBe(true);
+  });
+});
+
+it('the first chosen node is shown alone, and the last one taken away shows all', () => {
+  const [a, b] = [
+    { node: 'a', log: null },
+    { node: 'b', log: null },
+  ];
+  expect(toggledNode([], 'a')).toEqual([a]);
+  expect(toggledNode([a], 'b')).toEqual([a, b]);
+  expect(toggledNode([a, { node: 'b', log: { kind: 'file', name: 'x' } }], 'b')).toEqual([a]);
+  expect(toggledNode([a], 'a')).toEqual([]);
 });

@@ -329,7 +329,9 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
             count={`${formatCount(group.count)}${isPartial ? '+' : ''}`}
             share={group.count / most}
             state={isOn ? 'include' : view.callSite === null ? null : 'off'}
-            tone={group.level === 'ERROR' || group.level === 'FATAL' ? 'is-err' : group.level === 'WARN' ? 'is-warn' : ''}
+            tone={
+              group.level === 'ERROR' || group.level === 'FATAL' ? 'is-err' : group.level === 'WARN' ? 'is-warn' : ''
+            }
             onClick={group.source === null ? undefined : () => change({ callSite: isOn ? null : group.source })}
           />
         );
@@ -403,8 +405,7 @@ function FieldFacet({ field, view, source, zone, change }: FieldFacetProps) {
   const { name, distinct, examples } = field;
   const isOpen = view.countedBy.includes(name);
   const shown = oneLine(visibleText(name));
-  const example =
-    examples.length > 0 ? `\ne.g. ${visibleText(examples.slice(0, 3).join(', ').slice(0, 200))}` : '';
+  const example = examples.length > 0 ? `\ne.g. ${visibleText(examples.slice(0, 3).join(', ').slice(0, 200))}` : '';
   return (
     <Facet
       name={<span class="cut">{shown}</span>}

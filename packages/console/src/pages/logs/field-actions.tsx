@@ -54,7 +54,12 @@ export function fieldActions(field: string, { view, change }: ActionDeps): Field
   const isColumn = view.columns.includes(field);
   const countedBy = view.countedBy.includes(field) ? view.countedBy : toggleName(view.countedBy, field);
   return [
-    { kind: 'count', icon: 'count', label: `Count by ${shown(field)}`, run: () => change({ hasFields: true, countedBy }) },
+    {
+      kind: 'count',
+      icon: 'count',
+      label: `Count by ${shown(field)}`,
+      run: () => change({ hasFields: true, countedBy }),
+    },
     {
       kind: 'column',
       icon: 'columns',

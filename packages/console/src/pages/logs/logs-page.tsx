@@ -158,11 +158,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
         <FindTools {...{ view, workspace, change }} find={state.find} />
       </div>
       {view.hasHistogram ? (
-        <ChartPanel
-          {...{ state, histogram, zone, change, events }}
-          range={view.range}
-          onGo={goTo}
-        />
+        <ChartPanel {...{ state, histogram, zone, change, events }} range={view.range} onGo={goTo} />
       ) : null}
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
@@ -172,7 +168,12 @@ function WorkspacePage({ view }: { view: LogsView }) {
           </aside>
         ) : null}
         <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
-          <RowList {...{ workspace, state, rowStyle, seen, expanded }} onOpen={open} onExpand={expand} onPick={setPicked} />
+          <RowList
+            {...{ workspace, state, rowStyle, seen, expanded }}
+            onOpen={open}
+            onExpand={expand}
+            onPick={setPicked}
+          />
         </RowFrame>
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {isNarrow ? null : details}
@@ -269,7 +270,8 @@ function useSeveralLogs({ rows }: WorkspaceState, source: LogSource): boolean {
   if (known.current.source !== source) known.current = { source, files: new Set() };
   const { files } = known.current;
   if (files.size < 2)
-    for (const row of rows.slice(-LOOKED_AT)) if (row.kind === 'record') files.add(row.record.file.split(/[-.]/, 1)[0] ?? '');
+    for (const row of rows.slice(-LOOKED_AT))
+      if (row.kind === 'record') files.add(row.record.file.split(/[-.]/, 1)[0] ?? '');
   return files.size > 1;
 }
 

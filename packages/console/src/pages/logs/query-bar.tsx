@@ -46,8 +46,7 @@ export function QueryBar(props: QueryBarProps) {
     if (content.kind !== 'invalid') queryHistory.add(typed.text);
     if (event.key === 'Escape') onLeave();
     else if (!event.altKey) step(event.shiftKey ? 'newer' : 'older');
-    else if (content.kind === 'find')
-      change({ query: '', text: content.text, isOnlyMatches: !view.isOnlyMatches });
+    else if (content.kind === 'find') change({ query: '', text: content.text, isOnlyMatches: !view.isOnlyMatches });
     event.preventDefault();
   };
   return (
@@ -169,7 +168,12 @@ export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'chang
 }
 
 /** Whether other records are shown beside matches, and steps between them. */
-export function FindTools({ view, find, workspace, change }: Pick<QueryBarProps, 'view' | 'find' | 'workspace' | 'change'>) {
+export function FindTools({
+  view,
+  find,
+  workspace,
+  change,
+}: Pick<QueryBarProps, 'view' | 'find' | 'workspace' | 'change'>) {
   if (find.query === null) return null;
   const { index, total, isSearching, message } = find;
   const position = index === null ? '' : `${formatCount(index)} of `;

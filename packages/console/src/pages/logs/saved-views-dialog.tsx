@@ -144,9 +144,7 @@ function SaveForm({ view, views }: { view: LogsView; views: readonly SavedView[]
           }}
         />
       </label>
-      <Button type="submit">
-        {isThere ? 'Replace' : 'Save'}
-      </Button>
+      <Button type="submit">{isThere ? 'Replace' : 'Save'}</Button>
       {problem === null ? null : (
         <p id="view-problem" class="field-problem" role="alert">
           {problem}

@@ -20,8 +20,8 @@ import {
 } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, ResourceNote, Unknown } from '../../ui/notes.tsx';
-import { clockText, isClockOff, shippingText, stateText } from './node-health.ts';
 import type { FileFamily } from './file-families.ts';
+import { clockText, isClockOff, shippingText, stateText } from './node-health.ts';
 import {
   descriptionResource,
   filesResource,

@@ -8,10 +8,10 @@ import { viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Loading, ResourceNote } from '../../ui/notes.tsx';
-import { isDegraded, stateText } from './node-health.ts';
 import { NodeConfig } from '../config/config-page.tsx';
 import { matchingFamilies } from './file-families.ts';
 import { FileTable } from './file-table.tsx';
+import { isDegraded, stateText } from './node-health.ts';
 import { NodeOverview, ReportNote } from './node-overview.tsx';
 import { filesResource } from './node-resources.ts';
 

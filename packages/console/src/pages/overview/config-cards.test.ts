@@ -18,7 +18,7 @@ const diff = (differences: ConfigDifference[]) => ({
 test('a key has its majority value and the nodes that differ', () => {
   const values = [value({ nodes: ['a', 'b'], isMajority: true }), value({ value: '30s', nodes: ['c'] })];
   expect(driftRows(diff([{ key: 'query.timeout', secret: false, isExpected: false, values }]))).toEqual([
-    { role: 'broker', key: 'query.timeout', most: '5s', outliers: [{ value: '30s', nodes: ['c'] }] },
+    { role: 'broker', key: 'query.timeout', most: '5s', others: 2, outliers: [{ value: '30s', nodes: ['c'] }] },
   ]);
 });
 

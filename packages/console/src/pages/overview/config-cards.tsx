@@ -31,7 +31,9 @@ export function DriftCard({ drift, labels, known }: DriftCardProps) {
       title="Configuration"
       aside={
         <>
-          {rows.length > 0 && <Chip tone="warn">{rows.length === 1 ? '1 key differs' : `${rows.length} keys differ`}</Chip>}
+          {rows.length > 0 && (
+            <Chip tone="warn">{rows.length === 1 ? '1 key differs' : `${rows.length} keys differ`}</Chip>
+          )}
           <a href={viewUrl(all)}>Compare</a>
         </>
       }
@@ -66,7 +68,8 @@ function DriftKey({ row: { key, most, outliers, others }, href }: { row: DriftRo
       ))}
       {most !== null && (
         <span>
-          <span class="mono value">{most}</span> <span class="dim">{others === 1 ? '1 other' : `${others} others`}</span>
+          <span class="mono value">{most}</span>{' '}
+          <span class="dim">{others === 1 ? '1 other' : `${others} others`}</span>
         </span>
       )}
     </a>
@@ -79,7 +82,9 @@ function restText(answer: ClusterConfigDiff, differing: number): string {
   const expected = answer.roles.flatMap(({ differences }) => differences.filter(({ isExpected }) => isExpected)).length;
   const same = Math.max(0, all - expected - differing);
   const parts = [
-    ...(expected > 0 ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, ids)`] : []),
+    ...(expected > 0
+      ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, ids)`]
+      : []),
     `${same} are the same on all nodes`,
   ];
   if (differing > 0) return parts.join(' · ');

@@ -1,7 +1,7 @@
 import type { ClusterNode } from '@porthole/client';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { ShownEvent } from '../../events/event-text.ts';
+import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import { groupByLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeColour } from '../../state/resource.ts';
@@ -29,6 +29,9 @@ interface StripProps {
 const MAX_ROWS = 14;
 
 const TICKS = 5;
+
+/** Cells that a mark covers. */
+const FLAG_CELLS = 2;
 
 /** Errors of each node over time, and what happened to it: the worst first if there are many. */
 export function StripCard({ nodes, strip, events, by, filter }: StripProps) {
@@ -138,6 +141,7 @@ function Cells({ node, cells, strip, events }: Omit<StripRowProps, 'name' | 'str
           const text = `${formatSecond(startMs, zone)}: ${cellText(count, node)}`;
           return (
             <li key={startMs}>
+              {/* biome-ignore lint/a11y/useAnchorContent: a colour, which its label says in words */}
               <a
                 class={`cell ${count === null ? 'hatched' : ''}`}
                 style={count ? { '--heat': `${heat(count, most)}%` } : {}}
@@ -157,7 +161,12 @@ function Cells({ node, cells, strip, events }: Omit<StripRowProps, 'name' | 'str
         })}
       </ul>
       {flagsOf(events, range).map((flag) => (
-        <Flag key={flag.key} event={flag} share={(flag.timeMs - range.fromMs) / (range.toMs - range.fromMs)} zone={zone} />
+        <Flag
+          key={flag.key}
+          event={flag}
+          share={(flag.timeMs - range.fromMs) / (range.toMs - range.fromMs)}
+          zone={zone}
+        />
       ))}
     </div>
   );
@@ -179,30 +188,20 @@ function heat(count: number, most: number): number {
   return Math.round(24 + 76 * Math.sqrt(count / Math.max(1, most)));
 }
 
-/** What changed, restarted or went away; rises are the cells themselves. Of several in one place, the most severe. */
+/** What changed, restarted or went away; rises are the cells themselves. */
 function flagsOf(events: readonly ShownEvent[], { fromMs, toMs, bucketMs }: StripRange): ShownEvent[] {
-  const byPlace = new Map<number, ShownEvent>();
-  for (const event of events) {
-    if (event.timeMs < fromMs || event.timeMs >= toMs || event.kind === 'log-burst' || event.kind === 'new-pattern')
-      continue;
-    const place = Math.floor((event.timeMs - fromMs) / bucketMs);
-    const other = byPlace.get(place);
-    if (!other || rank(event) > rank(other)) byPlace.set(place, event);
-  }
-  return [...byPlace.values()];
-}
-
-function rank({ tone }: ShownEvent): number {
-  return tone === 'err' ? 3 : tone === 'accent' ? 2 : tone === 'warn' ? 1 : 0;
+  const isShown = ({ kind, timeMs }: ShownEvent) =>
+    kind !== 'log-burst' && kind !== 'new-pattern' && timeMs >= fromMs && timeMs < toMs;
+  return spacedEvents(events.filter(isShown), FLAG_CELLS * bucketMs);
 }
 
 function Flag({ event, share, zone }: { event: ShownEvent; share: number; zone: ZoneName }) {
-  const { node, title, timeMs, icon, tone, detail } = event;
+  const { node, title, timeMs, icon, detail } = event;
   const text = `${formatSecond(timeMs, zone)} ${node} ${title}${detail ? `\n${detail}` : ''}`;
   return (
     <span
       role="img"
-      class={`flag ${tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim'}`}
+      class={`flag ${eventClass(event)}`}
       style={{ left: `${share * 100}%` }}
       aria-label={text}
       data-tip={text}
@@ -219,7 +218,9 @@ function StripAxis({ range: { fromMs, toMs } }: { range: StripRange }) {
     <div class="strip-axis mono" aria-hidden="true">
       {Array.from({ length: TICKS }, (_, index) => {
         const timeMs = fromMs + (index / (TICKS - 1)) * (toMs - fromMs);
-        return <span key={index}>{isLong ? formatShortTime(timeMs, zone, Date.now()) : formatMinute(timeMs, zone)}</span>;
+        return (
+          <span key={index}>{isLong ? formatShortTime(timeMs, zone, Date.now()) : formatMinute(timeMs, zone)}</span>
+        );
       })}
     </div>
   );

@@ -65,7 +65,10 @@ function errorsPart({
     return { text: `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`, isAlarm: false };
   }
   if (isComplete) return { text: `no errors ${when}`, isAlarm: false };
-  return { text: read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${count} nodes`, isAlarm: false };
+  return {
+    text: read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${count} nodes`,
+    isAlarm: false,
+  };
 }
 
 function namesText(nodes: readonly ClusterNode[], all: number): string {
@@ -81,7 +84,8 @@ export function subline(
 ): string {
   const expected = nodes.filter(({ state }) => state !== 'left');
   const up = expected.filter(({ state }) => state === 'up').length;
-  const responded = up === expected.length ? `all ${up} nodes responded` : `${up} of ${expected.length} nodes responded`;
+  const responded =
+    up === expected.length ? `all ${up} nodes responded` : `${up} of ${expected.length} nodes responded`;
   const down = missingNodes(expected);
   const gone = down.slice(0, MAX_NAMED).map(({ id, lastSeenMs }) => {
     const report = members.find((member) => member.id === id);
@@ -114,14 +118,23 @@ export function shortNames(ids: readonly string[]): ReadonlyMap<string, string> 
   let head = shared((own, index) => own[index]);
   // A number alone says nothing: it keeps the word before it.
   if (head > 0 && parts.some((own) => /^\d/.test(own[head] ?? ''))) head--;
-  const tail = Math.min(
+  let tail = Math.min(
     shared((own, index) => own.at(-1 - index)),
     Math.min(...parts.map((own) => own.length)) - head - 1,
   );
+  // Only domains and ports: a number at the end belongs to the word before it.
+  const [first = []] = parts;
+  while (tail > 0 && !/[.:]$/.test(first.at(-1 - tail) ?? '')) tail--;
   return new Map(
     ids.map((id, index) => {
       const own = parts[index] ?? [];
-      return [id, own.slice(head, own.length - tail).join('').replace(/[-._:/]$/, '')];
+      return [
+        id,
+        own
+          .slice(head, own.length - tail)
+          .join('')
+          .replace(/[-._:/]$/, ''),
+      ];
     }),
   );
 }

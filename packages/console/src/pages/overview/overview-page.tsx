@@ -1,7 +1,8 @@
 import type { ClusterDigest, ClusterNode } from '@porthole/client';
 import { absenceText, coverageOf } from '@porthole/contract';
-import { groupEvents } from '../../events/event-text.ts';
+import { eventClass, groupEvents } from '../../events/event-text.ts';
 import type { LoadedEvents } from '../../events/load-events.ts';
+import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
@@ -10,16 +11,15 @@ import {
   ALL_LOGS,
   INCIDENTS,
   LAST_HOUR,
-  type OverviewView,
-  OVERVIEW,
   nodeView,
+  OVERVIEW,
+  type OverviewView,
   snapshotView,
-  withRange,
   type TimeRange,
+  withRange,
   type ZoneName,
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { rangeText } from '../../shell/range-menu.tsx';
 import { Card, Chip, LinkButton } from '../../ui/controls.tsx';
 import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
@@ -30,7 +30,14 @@ import { departureKey, hiddenText, isDegraded, missingNodes, problemText } from 
 import { DriftCard, SettingsCard } from './config-cards.tsx';
 import { StripCard } from './error-strip.tsx';
 import { headline, subline } from './headline.ts';
-import { groupView, isUnconfigured, newSitesText, type NewPatterns, overviewResources, ownSettings } from './overview-resources.ts';
+import {
+  groupView,
+  isUnconfigured,
+  type NewPatterns,
+  newSitesText,
+  overviewResources,
+  ownSettings,
+} from './overview-resources.ts';
 
 /** Events listed; the strip marks all of them. */
 const MAX_EVENTS = 8;
@@ -176,7 +183,15 @@ function HiddenNodes({
 type Group = ClusterDigest['groups'][number];
 
 /** Kinds of warnings and errors that are new in the range. */
-function PatternsCard({ patterns, view, known }: { patterns: Resource<NewPatterns>; view: OverviewView; known: readonly string[] }) {
+function PatternsCard({
+  patterns,
+  view,
+  known,
+}: {
+  patterns: Resource<NewPatterns>;
+  view: OverviewView;
+  known: readonly string[];
+}) {
   const { value } = useResource(patterns);
   const zone = useStore(preferences.zone);
   const title = view.range ? 'New in this time' : 'New in the last hour';
@@ -296,12 +311,12 @@ function EventsCard({ events, known }: { events: Resource<LoadedEvents>; known: 
 }
 
 function EventRow({ event, zone }: { event: ReturnType<typeof groupEvents>[number]; zone: ZoneName }) {
-  const { timeMs, nodes, title, detail, icon, tone } = event;
+  const { timeMs, nodes, title, detail, icon } = event;
   const href = viewUrl({ ...ALL_LOGS, timeMs, isLive: false });
   return (
     <a class="card-row event" href={href}>
       <span class="mono faint">{formatSecond(timeMs, zone)}</span>
-      <span class={tone === 'err' ? 'problem' : tone === 'accent' ? 'accent' : tone === 'warn' ? 'warning' : 'dim'}>
+      <span class={eventClass(event)}>
         <Icon name={icon} />
       </span>
       <span class="grow wraps">

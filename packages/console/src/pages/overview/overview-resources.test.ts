@@ -1,15 +1,13 @@
 import type { ClusterDigest, ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { ALL_LOGS } from '../../state/view.ts';
-import { sumColumns } from '../../ui/count-chart.tsx';
 import {
-  groupErrors,
+  errorStrip,
   groupView,
   isUnconfigured,
   longestLiteral,
   newSitesText,
-  nodesText,
-  recentCounts,
+  stripRange,
 } from './overview-resources.ts';
 
 function entry(key: string, changed: boolean) {
@@ -57,11 +55,6 @@ test('without a call site, the longest constant part of the message is searched 
   expect(longestLiteral('storage * does not answer', 'storage 1 does  not answer')).toBe('storage');
 });
 
-test('one node is named, several are counted', () => {
-  expect(nodesText(GROUP)).toBe('a');
-  expect(nodesText({ ...GROUP, nodes: { a: 1, b: 2 } })).toBe('2 nodes');
-});
-
 test('nothing is said to be new or not, unless everything was read', () => {
   const report = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 1, count: 0, asOfMs: null } as const;
   const read = { fromMs: null, isComplete: true };
@@ -85,49 +78,37 @@ test('nothing is said to be new or not, unless everything was read', () => {
   );
 });
 
-const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
-
-const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
-  id,
-  outcome: 'ok',
-  detail: null,
-  elapsedMs: 1,
-  count: 1,
-  asOfMs: null,
-  ...given,
+test('cells are whole units of the clock, and the last one contains the end', () => {
+  const toMs = Date.UTC(2026, 10, 15, 10, 41, 6);
+  expect(stripRange({ fromMs: toMs - 3_600_000, toMs })).toEqual({
+    ...{ fromMs: Date.UTC(2026, 10, 15, 9, 42), toMs: Date.UTC(2026, 10, 15, 10, 42), bucketMs: 60_000, count: 60 },
+  });
+  expect(stripRange({ fromMs: toMs - 7 * 86_400_000, toMs }).bucketMs).toBe(3 * 3_600_000);
+  expect(stripRange({ fromMs: toMs - 5000, toMs })).toMatchObject({ bucketMs: 1000, count: 60 });
 });
 
-const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]): ClusterHistogram => ({
-  bucketMs: 15_000,
-  untimed: 0,
-  counted: null,
-  buckets,
-  members,
-});
-
-test('a node that was not counted has no counts, and one of which a part was counted has at least that', () => {
-  const members = [
-    report('a', { outcome: 'timeout' }),
-    report('b'),
-    report('c', { detail: 'a.log could not be read', isPartial: true }),
-    report('d', { outcome: 'gone', asOfMs: 5 }),
-  ];
-  // A record was written between the two responses.
-  const all = histogram([{ startMs: 0, counts: { ERROR: 4, WARN: 1 }, nodes: { b: 2, c: 2, d: 1 } }], members);
-  const errors = histogram(
-    [
-      { startMs: 0, counts: { ERROR: 4 }, nodes: { b: 1, c: 2, d: 1 } },
-      { startMs: 15_000, counts: { FATAL: 1 }, nodes: { b: 1 } },
+test('only what was read is a number: nothing of a silent node, nothing after the end of one that is gone', () => {
+  const member = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
+    ...{ id, outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null, ...given },
+  });
+  const histogram: ClusterHistogram = {
+    ...{ bucketMs: 10, untimed: 0, counted: null },
+    buckets: [
+      { startMs: 0, counts: { ERROR: 3 }, nodes: { a: 2, c: 1 } },
+      { startMs: 20, counts: { FATAL: 4 }, nodes: { a: 4 } },
     ],
-    members,
+    members: [member('a'), member('b', { outcome: 'timeout' }), member('c', { outcome: 'refused', asOfMs: 14 })],
+  };
+  const { byNode, most } = errorStrip({ fromMs: 0, toMs: 40, bucketMs: 10, count: 4 }, histogram);
+  expect(Object.fromEntries(byNode)).toEqual({
+    a: { cells: [2, 0, 4, 0], errors: 6 },
+    b: { cells: [null, null, null, null], errors: 0 },
+    c: { cells: [1, 0, null, null], errors: 1 },
+  });
+  expect(most).toBe(4);
+  const part = errorStrip(
+    { fromMs: 0, toMs: 40, bucketMs: 10, count: 4 },
+    { ...histogram, counted: { fromMs: 20, toMs: 40 } },
   );
-  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
-  expect([...byNode]).toEqual([
-    ['b', { errors: 2, warnings: 1, isPartial: false }],
-    ['c', { errors: 2, warnings: 0, isPartial: true }],
-    ['d', { errors: 1, warnings: 0, isPartial: true }],
-  ]);
-  // What the chart, the table and the headline show adds up to the same.
-  expect(sumColumns(columns)).toEqual({ errors: 5, warnings: 1 });
-  expect(groupErrors(members, { byNode })).toEqual({ errors: 5, counted: 1 });
+  expect(part.byNode.get('a')?.cells).toEqual([2, null, 4, 0]);
 });

@@ -61,13 +61,28 @@ function createResources(labels: readonly string[], range: TimeRange | null): Ov
     events: new Resource((signal) => loadEvents({ ...selection, ...now() }, signal), every),
     patterns: new Resource(async (signal) => {
       const { fromMs, toMs } = now();
-      const request = { ...selection, fromMs, toMs: toMs + 1, minLevel: 'WARN', newSinceMs: fromMs, onlyNew: true } as const;
+      const request = {
+        ...selection,
+        fromMs,
+        toMs: toMs + 1,
+        minLevel: 'WARN',
+        newSinceMs: fromMs,
+        onlyNew: true,
+      } as const;
       const digest = await cluster.logDigest({ ...request, limit: SHOWN_PATTERNS }, { signal, budgetMs: DIGEST_MS });
       const bucketMs = Math.max(1000, Math.ceil((toMs - fromMs) / SPARKS));
       const sparks = await Promise.all(
         digest.groups.map(async (group) => {
           if (group.source === null || group.level === null) return null;
-          const own = { ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, source: group.source, minLevel: group.level };
+          const own = {
+            ...selection,
+            fromMs,
+            toMs,
+            bucketMs,
+            buckets: SPARKS,
+            source: group.source,
+            minLevel: group.level,
+          };
           return sparkline(await cluster.logHistogram(own, { signal, budgetMs: DIGEST_MS }), { fromMs, bucketMs });
         }),
       );
@@ -155,7 +170,10 @@ export interface NewPatterns extends ClusterDigest {
   sparks: readonly (readonly number[] | null)[];
 }
 
-function sparkline({ buckets }: ClusterHistogram, { fromMs, bucketMs }: { fromMs: number; bucketMs: number }): number[] {
+function sparkline(
+  { buckets }: ClusterHistogram,
+  { fromMs, bucketMs }: { fromMs: number; bucketMs: number },
+): number[] {
   const points = Array<number>(SPARKS).fill(0);
   for (const { startMs, counts } of buckets) {
     const index = Math.min(SPARKS - 1, Math.max(0, Math.floor((startMs - fromMs) / bucketMs)));
@@ -206,10 +224,4 @@ export function longestLiteral(shape: string, message: string): string {
     .map((part) => part.trim())
     .flatMap((part) => (message.includes(part) ? part : part.split(' ')))
     .reduce((longest, part) => (part.length > longest.length ? part : longest), '');
-}
-
-/** `storage-2`, or `3 nodes`. */
-export function nodesText({ nodes }: Group): string {
-  const ids = Object.keys(nodes);
-  return ids.length === 1 ? (ids[0] ?? '') : `${ids.length} nodes`;
 }

@@ -1,0 +1,47 @@
+import type { ClusterRecord } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { groupEvents, shownEvents } from './event-text.ts';
+
+const record = (node: string, timeMs: number, context: Record<string, unknown>): ClusterRecord => ({
+  ...{ type: 'record', node, file: 'events.log', offset: timeMs, bytes: 1, cursor: `${node}${timeMs}`, timeMs },
+  ...{ atMs: timeMs, level: 'INFO', message: 'something happened', context },
+});
+
+test('a restart is one event, however many parts of it were seen', () => {
+  const shown = shownEvents([
+    record('b', 20_000, { kind: 'member-back', member: 'a', awayMs: 3400, isRestarted: true }),
+    record('a', 19_500, { kind: 'started', version: '0.6.1' }),
+    record('c', 16_000, { kind: 'member-left', member: 'a' }),
+    record('a', 15_000, { kind: 'log-rotated' }),
+  ]);
+  expect(shown.map(({ node, title, detail }) => [node, title, detail])).toEqual([['a', 'restarted', 'away 3.4 s']]);
+});
+
+test('a loss stands at the last sign of the node, a rise at its first record and without its new error', () => {
+  const first = { timeMs: 5000, message: 'fsync failed\nstack' };
+  const shown = shownEvents([
+    record('b', 90_000, { kind: 'member-lost', member: 'a', lastSignMs: 70_000 }),
+    record('a', 60_000, { kind: 'log-burst', usualPerMinute: 0.04, errors: 240, record: first }),
+    record('a', 30_000, { kind: 'new-pattern', record: first, pattern: { source: 'storage/wal.go:211' } }),
+  ]);
+  expect(shown.map(({ node, timeMs, title, detail }) => [node, timeMs, title, detail])).toEqual([
+    ['a', 70_000, 'stopped responding', 'no shutdown record: it was killed or lost'],
+    ['a', 5000, 'errors rose from 0 to 240 a minute', 'first: fsync failed'],
+  ]);
+});
+
+test('a change names its keys, and kinds of later versions are left out', () => {
+  const shown = shownEvents([
+    record('a', 2, { kind: 'config-changed', keys: ['wal.dir', 'wal.size'], changed: 2 }),
+    record('a', 1, { kind: 'of a later version' }),
+  ]);
+  expect(shown.map(({ title, detail }) => [title, detail])).toEqual([
+    ['configuration changed, 2 keys', 'wal.dir · wal.size'],
+  ]);
+});
+
+test('what several nodes do at the same time is one line', () => {
+  const started = (node: string, timeMs: number) => record(node, timeMs, { kind: 'started', version: '1' });
+  const groups = groupEvents(shownEvents([started('a', 100_000), started('b', 99_000), started('c', 10_000)]));
+  expect(groups.map(({ nodes }) => nodes)).toEqual([['a', 'b'], ['c']]);
+});
