@@ -1,5 +1,5 @@
 import { durationText, quoteShell } from '@porthole/contract';
-import type { ConfigView, LogsView, TimeRange } from './view.ts';
+import type { ConfigView, IncidentsView, LogsView, TimeRange } from './view.ts';
 
 /** Arguments that a shell needs no quotes for. */
 const UNQUOTED = /^[\w@%+=:,./-]+$/;
@@ -107,4 +107,13 @@ export function configDiffCommand(
     ...(showExpected ? ['--expected'] : []),
   ];
   return buildCommand(['config', 'diff', ...flags], url);
+}
+
+/** The command that reports what happened in the time range of a page. */
+export function incidentCommand({ range, labels }: IncidentsView, { url }: CommandOptions): string {
+  const when =
+    range?.kind === 'last'
+      ? ['--last', durationText(range.spanMs)]
+      : rangeArgs(range).map((arg) => ({ '--since': '--from', '--until': '--to' })[arg] ?? arg);
+  return buildCommand(['incident', ...when, ...labelArgs(labels)], url);
 }

@@ -1,7 +1,5 @@
 import type { ClusterDigest, ClusterNode } from '@porthole/client';
-import { absenceText, coverageOf } from '@porthole/contract';
-import { eventClass, groupEvents } from '../../events/event-text.ts';
-import type { LoadedEvents } from '../../events/load-events.ts';
+import { EventsCard } from '../../events/event-list.tsx';
 import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
@@ -21,7 +19,7 @@ import {
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, Chip, LinkButton } from '../../ui/controls.tsx';
-import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
@@ -116,7 +114,12 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
       </div>
       <div class="overview-cards">
         <PatternsCard patterns={patterns} view={view} known={known} />
-        <EventsCard events={events} known={known} />
+        <EventsCard
+          title="Recent events"
+          {...{ events, known }}
+          most={MAX_EVENTS}
+          viewFor={(timeMs) => ({ ...ALL_LOGS, timeMs, isLive: false })}
+        />
         {isAlone ? <SettingsCard /> : <DriftCard drift={drift} labels={labels} known={known} />}
       </div>
     </>
@@ -280,50 +283,6 @@ function Spark({ points, isError }: { points: readonly number[] | null; isError:
         return <rect key={index} x={index * 4} y={20 - height} width="3" height={height} rx="1" fill="currentcolor" />;
       })}
     </svg>
-  );
-}
-
-function EventsCard({ events, known }: { events: Resource<LoadedEvents>; known: readonly string[] }) {
-  const { value } = useResource(events);
-  const zone = useStore(preferences.zone);
-  const all = groupEvents(value?.events ?? []);
-  return (
-    <Card id="events-title" title="Recent events">
-      <ResourceNote resource={events} what="The events" />
-      {value && (
-        <ul class="card-list">
-          {all.slice(0, MAX_EVENTS).map((event) => (
-            <li key={event.key}>
-              <EventRow event={event} zone={zone} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {value && value.events.length === 0 && (
-        <p class="card-note">{absenceText('No restart, change or loss in this time', coverageOf(value))}.</p>
-      )}
-      {all.length > MAX_EVENTS && (
-        <p class="card-note">{formatCounted(all.length - MAX_EVENTS, 'earlier event')}, marked above.</p>
-      )}
-      {value && <PartialNote answer={value} known={known} onRetry={() => events.reload()} />}
-    </Card>
-  );
-}
-
-function EventRow({ event, zone }: { event: ReturnType<typeof groupEvents>[number]; zone: ZoneName }) {
-  const { timeMs, nodes, title, detail, icon } = event;
-  const href = viewUrl({ ...ALL_LOGS, timeMs, isLive: false });
-  return (
-    <a class="card-row event" href={href}>
-      <span class="mono faint">{formatSecond(timeMs, zone)}</span>
-      <span class={eventClass(event)}>
-        <Icon name={icon} />
-      </span>
-      <span class="grow wraps">
-        <b>{nodes.length <= 2 ? nodes.join(', ') : `${nodes.length} nodes`}</b> {title}
-        {detail && <span class="dim event-detail">{detail}</span>}
-      </span>
-    </a>
   );
 }
 
