@@ -58,14 +58,16 @@ async function violations(
 /** Every page, and what shows that all of it is there. */
 function places(page: Page): [path: string, isShown: () => Promise<void>][] {
   return [
-    ['/', () => waitUntilVisible(page.getByRole('heading', { name: '1 configuration key differs' }))],
+    ['/', () => waitUntilVisible(page.getByText('1 key differs'))],
+    ['/incidents', () => waitUntilVisible(page.getByRole('heading', { name: 'Before, during, after' }))],
+    ['/nodes', () => waitUntilVisible(page.getByRole('rowheader', { name: /n2/ }))],
     ['/nodes/n1', () => waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }))],
     ['/nodes/n1/config', () => waitUntilVisible(page.locator('.toml-mask'))],
     ['/nodes/n1/logs', () => waitUntilVisible(page.getByRole('link', { name: 'a.log' }))],
     ['/config?expected=1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
     ['/config?left=n2&right=n1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
     [
-      '/logs?q=line 2&columns=component&by=level&fields=1',
+      '/logs?q=line 2&columns=component&by=level',
       async () => {
         await waitUntilVisible(page.getByRole('grid').locator('mark'));
         await waitUntilVisible(page.getByRole('button', { name: 'Without level = ERROR' }));
@@ -107,11 +109,17 @@ describe('in both themes axe finds nothing wrong', () => {
       found.push(...(await faults(page)));
       await page.keyboard.press('Escape');
     }
-    await page.getByRole('button', { name: '+ source' }).click();
+    await page.getByRole('button', { name: 'Choose logs' }).click();
     await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     found.push(...(await faults(page)));
     await page.keyboard.press('Escape');
+    for (const name of ['Share', /^Time range/, 'Session']) {
+      await page.getByRole('button', { name }).click();
+      found.push(...(await faults(page)));
+      await page.keyboard.press('Escape');
+    }
     await page.getByRole('button', { name: 'Views', exact: true }).click();
+    await page.getByRole('button', { name: 'Save or manage views' }).click();
     await page.getByLabel('Save this view as').fill('All');
     await page.keyboard.press('Enter');
     await waitUntilVisible(page.getByRole('button', { name: 'Rename All' }));
@@ -142,8 +150,13 @@ describe.each([
       const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
       expect(width, page.url()).toBeLessThanOrEqual(room);
     };
-    await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up' }));
-    await waitUntilVisible(page.getByRole('heading', { name: '1 configuration key differs' }));
+    const openPage = async (name: string) => {
+      const menu = page.getByRole('button', { name: 'Pages' });
+      if (await menu.isVisible()) await menu.click();
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).locator('visible=true').click();
+    };
+    await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes are up' }));
+    await waitUntilVisible(page.getByText('1 key differs'));
     await fits();
     await page.getByRole('link', { name: 'n1', exact: true }).first().click();
     await waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }));
@@ -154,34 +167,34 @@ describe.each([
     await page.getByRole('navigation', { name: 'Parts of n1' }).getByRole('link', { name: 'Configuration' }).click();
     await waitUntilVisible(page.locator('.toml-mask'));
     await fits();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Configuration' }).click();
+    await openPage('Configuration');
     await page.getByRole('button', { name: /expected to differ/ }).click();
     await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }));
     await fits();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Cluster' }).click();
-    await page.getByRole('link', { name: /errors on all 2 nodes/ }).click();
+    await openPage('Overview');
+    await page.getByRole('link', { name: /errors? .*last hour/ }).click();
     await findRow(page, 'broken').click();
     await waitUntilVisible(detailsPanel(page).getByText('broken'));
     await fits();
     await detailsPanel(page).getByRole('button', { name: /Close/ }).click();
-    await page.getByRole('button', { name: 'Fields', exact: true }).click();
-    await waitUntilVisible(page.getByRole('button', { name: 'Show component as column' }));
+    await page.getByRole('button', { name: 'Facets', exact: true }).click();
+    await page.getByRole('button', { name: /^Info and above/ }).click();
     await fits();
-    await page.getByRole('button', { name: 'Close the field list' }).click();
-    await page.getByRole('button', { name: /^I: show/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('combobox', { name: 'Find in the logs' }).fill('slow');
-    await page.getByRole('button', { name: 'Only matches' }).click();
+    await page.getByRole('button', { name: 'only matches' }).click();
     await waitUntilVisible(findRow(page, 'slow'));
     await page.getByLabel(/^Time range/).click();
     await page.getByRole('button', { name: 'Last 5 min' }).click();
     await page.getByRole('button', { name: /Paused|Follow/ }).click();
     await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
     await fits();
-    await page.getByRole('button', { name: 'Ctrl K' }).click();
+    await page.getByRole('button', { name: 'Commands' }).click();
     await page.getByRole('option', { name: /Show all keys/ }).click();
     await fits();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: '+ source' }).click();
+    await page.getByRole('button', { name: 'Facets', exact: true }).click();
+    await page.getByRole('button', { name: 'Choose logs' }).click();
     await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     await fits();
   });

@@ -44,8 +44,8 @@ it('errors are found and read with the keyboard alone', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser(), url);
   const { keyboard } = page;
-  await waitUntilVisible(page.getByRole('link', { name: /errors on all 2 nodes/ }));
-  await tabTo(page, /errors on all 2 nodes/);
+  await waitUntilVisible(page.getByRole('link', { name: /errors? on .*last hour/ }));
+  await tabTo(page, /errors? on .*last hour/);
   await keyboard.press('Enter');
   await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('ArrowUp');
@@ -182,7 +182,7 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
 it('everything focusable shows its focus', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser(), url);
-  for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
+  for (const path of ['/', '/incidents', '/nodes', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
     await page.goto(new URL(path, url).href);
     await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));
     const styles = await walk(page);
@@ -220,7 +220,7 @@ const FOCUS_STYLE = `(() => {
   const isDrawn = box.width > 0 && box.height > 0;
   return {
     isBody: element === document.body,
-    isSeen: isDrawn && (isMarked(element) || isMarked(element.closest('.find-field') ?? element.parentElement)),
+    isSeen: isDrawn && (isMarked(element) || isMarked(element.closest('.query-field') ?? element.parentElement)),
     what: element.outerHTML.slice(0, 200),
   };
 })()`;

@@ -20,7 +20,7 @@ const browser = shareBrowser();
 it('injected content neither runs nor sends requests', async () => {
   const [node] = await startCluster([{}]);
   const { page, violations } = await openConsole(browser(), node.url, { expectsViolations: true });
-  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node is up' }));
   await page.evaluate(`{
     const script = document.createElement('script');
     script.textContent = 'globalThis.hasRun = true';

@@ -37,18 +37,18 @@ it('the cluster page keeps its data while the node is down, and continues afterw
   await node.start();
   const { page } = await openConsole(browser(), node.url, { hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
-  const errors = page.getByRole('link', { name: '1 error on this node, last 15 min' });
+  const errors = page.getByRole('link', { name: '1 error in the last hour' });
   await waitUntilVisible(errors);
   await node.stop();
   await waitUntilOffline(page);
-  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node is up' }));
   await waitUntilVisible(errors);
   await node.start();
   node.append('a.log', line(0, 'two', 'ERROR'));
   await waitUntilBack(page);
   await eventually(async () => {
     await page.clock.fastForward(REFRESH_MS);
-    expect(await page.getByRole('link', { name: '2 errors on this node, last 15 min' }).count()).toBe(1);
+    expect(await page.getByRole('link', { name: '2 errors in the last hour' }).count()).toBe(1);
   });
   expect(await isSamePage(page)).toBe(true);
 });

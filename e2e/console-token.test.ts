@@ -30,7 +30,7 @@ async function startGuarded() {
 
 const tokenDialog = (page: Page) => page.getByRole('dialog', { name: 'Enter a token' });
 
-const shownText = (page: Page) => page.getByRole('heading', { name: '1 node up' });
+const shownText = (page: Page) => page.getByRole('heading', { name: '1 node is up' });
 
 async function give(page: Page, token: string, { keep = false } = {}): Promise<void> {
   await page.getByLabel('Token', { exact: true }).fill(token);

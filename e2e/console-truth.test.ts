@@ -13,7 +13,7 @@ import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const browser = shareBrowser();
 
-const findPill = (page: Page) => page.locator('.source-bar .pill');
+const findPill = (page: Page) => page.locator('.live-button');
 const shownRows = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
 const findStatus = (page: Page) => page.getByRole('combobox', { name: 'Find in the logs' });
 
@@ -56,7 +56,7 @@ describe('what the console reports', () => {
     const note = page.getByText('2 copies skipped');
     await waitUntilVisible(note);
     await eventually(async () =>
-      expect(await note.getAttribute('title')).toBe(
+      expect(await note.getAttribute('data-tip')).toBe(
         'n1 a.log.1.gz: same text as a.log.1\nn2 b.log.1.gz: same text as b.log.1',
       ),
     );
@@ -112,7 +112,7 @@ describe('what the console reports', () => {
     const [{ url }] = await startCluster([{ files, settings: { log: { recursive: true } } }, {}]);
     const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
-    await page.getByRole('button', { name: '+ source' }).click();
+    await page.getByRole('button', { name: 'Choose logs' }).click();
     for (const name of ['All logs of n1', 'web/a.log', 'b.log'])
       await eventually(async () => expect(await page.getByLabel(name).isChecked()).toBe(true));
     await eventually(async () => expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false));
@@ -121,9 +121,9 @@ describe('what the console reports', () => {
     await page.getByRole('button', { name: 'Show 1 log' }).click();
     await eventually(async () => expect(decodeURIComponent(page.url())).toContain('src=n1/web/a.log'));
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
-    await page.locator('.range-menu summary').click();
+    await page.getByLabel(/^Time range/).click();
     await page.getByLabel('To', { exact: true }).fill('2099-01-01 00:00');
-    await page.locator('.range-menu form button').click();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Follow'));
   });
 
@@ -155,7 +155,10 @@ describe('a download', () => {
     await waitUntilVisible(shownRows(page).first());
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download' }).click(),
+      page
+        .getByRole('button', { name: 'Share' })
+        .click()
+        .then(() => page.getByRole('button', { name: 'Download' }).click()),
     ]);
     const { count, last } = await countLines(await download.path());
     expect(last).toBe(`# porthole: complete · ${RECORDS} records · 1 nodes`);

@@ -95,7 +95,7 @@ export class LogPage {
 
   /** Following, paused or neither. */
   get pill() {
-    return this.page.locator('.source-bar .pill');
+    return this.page.locator('.live-button');
   }
 
   get edges() {
@@ -103,7 +103,12 @@ export class LogPage {
   }
 
   get status() {
-    return this.page.locator('.status-bar');
+    return this.page.locator('.coverage');
+  }
+
+  /** Where in the whole log the view is: `83.2 % of 10 GB, 10:41:06.882`. */
+  async position(): Promise<string> {
+    return (await this.page.getByRole('scrollbar').getAttribute('aria-valuetext')) ?? '';
   }
 
   /** The texts of the records that are drawn, without what stands before them. */

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatTime } from '../../ui/format.ts';
+import { formatBytes, formatTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import type { WorkspaceState } from '../model/workspace-state.ts';
 import { recordTime } from '../rows/record-text.ts';
@@ -42,7 +42,9 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
     lastGo.current = event.timeStamp;
     onGo(fraction);
   };
-  const timeMs = first ? recordTime(first) : undefined;
+  const timeMs = last ? recordTime(last) : undefined;
+  const total = extent?.kind === 'bytes' ? ` of ${formatBytes(extent.totalBytes)}` : '';
+  const position = `${(end * 100).toFixed(1)} %${total}${timeMs === undefined ? '' : `, ${formatTime(timeMs, zone)}`}`;
   return (
     <div
       class="gutter"
@@ -53,7 +55,8 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(start * 100)}
-      aria-valuetext={`${(start * 100).toFixed(1)} %${timeMs === undefined ? '' : `, ${formatTime(timeMs, zone)}`}`}
+      aria-valuetext={position}
+      data-tip={position}
       tabIndex={0}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);

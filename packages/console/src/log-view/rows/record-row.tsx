@@ -148,7 +148,7 @@ export function MessageText({ text, matcher }: { text: string; matcher: TextMatc
   return (
     <>
       {textPieces(text, matcher).map(({ text: piece, classes, colours, isMatch, isValue }, index) => {
-        const inner = isMatch ? <mark key={index}>{piece}</mark> : isValue ? <u key={index}>{piece}</u> : piece;
+        const inner = isMatch ? <mark key={index}>{piece}</mark> : isValue ? <var key={index}>{piece}</var> : piece;
         return classes === '' ? (
           inner
         ) : (

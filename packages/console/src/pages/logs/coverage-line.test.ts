@@ -51,7 +51,7 @@ describe('the line below the query', () => {
     const said = (change: Partial<WorkspaceState>) => texts({ members, ...change }).texts;
     const failed = { ...report, id: 'c', outcome: 'failed' as const };
     expect(said({})).toContain(claim);
-    expect(said({ members: [...members, failed] })).toEqual(['of 51,278', '2 of 3 nodes']);
+    expect(said({ members: [...members, failed] })).toEqual(['of 51,278', '2 of 3 nodes responded']);
     expect(said({ histogram: { ...histogram, counted: { fromMs: 0, toMs: 1 } } })).not.toContain(claim);
     expect(said({ problems: [{ node: 'n', file: 'a', code: 'LOG_FILE_UNREADABLE', detail: '' }] })).not.toContain(
       claim,

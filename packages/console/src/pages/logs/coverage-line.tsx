@@ -1,4 +1,4 @@
-import { isUnread, missingOfMember, missingText } from '@porthole/contract';
+import { isUnread, missingOfMember, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { isPart, isPartialCount, type ShownProblem } from '../../log-view/source/log-source.ts';
@@ -49,7 +49,7 @@ export function CoverageLine({ state, sources, zone, onRetry }: CoverageLineProp
             .map(({ node, file, sameAs }) => `${node} ${file}: same text as ${sameAs}`)
             .join('\n')}
         >
-          {formatCounted(state.duplicates.length, 'duplicate')} skipped
+          {state.duplicates.length} {state.duplicates.length === 1 ? 'copy' : 'copies'} skipped
         </span>
       ) : null}
       {skipped.length > 0 ? <SkippedFiles files={skipped} /> : null}
@@ -137,7 +137,7 @@ export function coverageTexts(
     texts: [
       hidden > 0 ? `of ${formatCount(all)}${more}` : '',
       isComplete && members.length > 1 ? `all ${members.length} nodes, nothing left out` : '',
-      !isComplete && members.length > 1 && responded < members.length ? `${responded} of ${members.length} nodes` : '',
+      !isComplete && members.length > 1 && responded < members.length ? respondedText(members) : '',
       scanText(top, zone, nowMs),
       archiveText(members),
     ].filter((text) => text !== ''),

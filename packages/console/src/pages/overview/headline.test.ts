@@ -26,29 +26,29 @@ const burst = (node: string): ShownEvent => ({
 });
 
 const say = (nodes: ClusterNode[], counts: ErrorStrip | null, events: ShownEvent[] = []) => {
-  const { alarm, rest } = headline({ nodes, strip: counts, events, when: 'in the last hour', zone: 'utc' });
-  return `[${alarm}]${rest}`;
+  const said = headline({ nodes, strip: counts, events, when: 'in the last hour', zone: 'utc' });
+  return `[${said.alarm}]${said.between}(${said.errors})`;
 };
 
 describe('the headline', () => {
   const [a, b] = [clusterNode('a'), clusterNode('b')];
 
   it('says what is wrong, and since when', () => {
-    expect(say([a, down], strip({ a: 3 }), [burst('a')])).toBe('[storage-3 is down], and errors rose on a at 03:12');
-    expect(say([a, b], strip({ a: 3 }), [burst('a'), burst('b')])).toBe('[Errors rose on a and b at 03:12]');
+    expect(say([a, down], strip({ a: 3 }), [burst('a')])).toBe('[storage-3 is down], and (errors rose on a at 03:12)');
+    expect(say([a, b], strip({ a: 3 }), [burst('a'), burst('b')])).toBe('[](Errors rose on a and b at 03:12)');
   });
 
   it('says that nothing is wrong only of a complete answer', () => {
-    expect(say([a, b], strip({ a: 0, b: 0 }))).toBe('[]All 2 nodes are up, no errors in the last hour');
+    expect(say([a, b], strip({ a: 0, b: 0 }))).toBe('[]All 2 nodes are up, (no errors in the last hour)');
     const members = [report('a'), report('b', { outcome: 'timeout' })];
-    expect(say([a, b], strip({ a: 0, b: 0 }, members))).toBe('[]All 2 nodes are up, no errors found on 1 of 2 nodes');
-    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toBe('[]All 2 nodes are up, at least 7 errors on 1 node in the last hour');
-    expect(say([a], null)).toBe('[]1 node is up');
+    expect(say([a, b], strip({ a: 0, b: 0 }, members))).toBe('[]All 2 nodes are up, (no errors found on 1 of 2 nodes)');
+    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toBe('[]All 2 nodes are up, (at least 7 errors on 1 node in the last hour)');
+    expect(say([a], null)).toBe('[]1 node is up()');
   });
 
   it('counts nodes where there are many', () => {
     const many = ['x', 'y', 'z'].map((id): ClusterNode => ({ ...clusterNode(id), state: 'unreachable' }));
-    expect(say([a, ...many], null)).toBe('[3 of 4 nodes are down]');
+    expect(say([a, ...many], null)).toBe('[3 of 4 nodes are down]()');
   });
 });
 

@@ -6,10 +6,16 @@ import { formatAge, formatCounted, formatMinute, formatSecond } from '../../ui/f
 import { isDegraded, missingNodes } from '../nodes/node-health.ts';
 import type { ErrorStrip } from './overview-resources.ts';
 
-/** A sentence of facts: the first part is what is wrong, if something is. */
+/** A sentence of facts in three parts. */
 export interface Headline {
+  /** What is wrong with nodes. */
   alarm: string;
-  rest: string;
+  /** Between it and the next. */
+  between: string;
+  /** What is known of errors: a link to them. */
+  errors: string;
+  /** Whether errors are what is wrong. */
+  isRise: boolean;
 }
 
 interface HeadlineFacts {
@@ -35,10 +41,11 @@ export function headline({ nodes, strip, events, when, zone }: HeadlineFacts): H
       : []),
   ];
   const errors = errorsPart({ strip, events, when, zone, count: expected.length });
-  if (states.length > 0) return { alarm: states.join(', '), rest: errors ? `, and ${errors.text}` : '' };
-  if (errors?.isAlarm) return { alarm: capital(errors.text), rest: '' };
+  const { text = '', isRise = false } = errors ?? {};
+  if (states.length > 0) return { alarm: states.join(', '), between: errors ? ', and ' : '', errors: text, isRise };
+  if (isRise) return { alarm: '', between: '', errors: capital(text), isRise };
   const up = expected.length === 1 ? '1 node is up' : `All ${expected.length} nodes are up`;
-  return { alarm: '', rest: errors ? `${up}, ${errors.text}` : up };
+  return { alarm: '', between: errors ? `${up}, ` : up, errors: text, isRise };
 }
 
 function errorsPart({
@@ -47,27 +54,27 @@ function errorsPart({
   when,
   zone,
   count,
-}: Omit<HeadlineFacts, 'nodes'> & { count: number }): { text: string; isAlarm: boolean } | null {
+}: Omit<HeadlineFacts, 'nodes'> & { count: number }): { text: string; isRise: boolean } | null {
   const bursts = events.filter(({ kind }) => kind === 'log-burst');
   const first = Math.min(...bursts.map(({ timeMs }) => timeMs));
   const bursting = [...new Set(bursts.map(({ node }) => node))];
   if (bursting.length > 0) {
     const where = bursting.length <= MAX_NAMED ? bursting.join(' and ') : `${bursting.length} nodes`;
-    return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isAlarm: true };
+    return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isRise: true };
   }
   if (!strip) return null;
   const failing = [...strip.byNode.values()].filter(({ errors }) => errors > 0);
   const total = failing.reduce((sum, { errors }) => sum + errors, 0);
   const { isComplete } = coverageOf(strip);
-  const read = strip.members.filter(({ outcome }) => outcome === 'ok').length;
+  const read = strip.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).length;
   if (total > 0) {
     const where = count === 1 ? '' : ` on ${formatCounted(failing.length, 'node')}`;
-    return { text: `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`, isAlarm: false };
+    return { text: `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`, isRise: false };
   }
-  if (isComplete) return { text: `no errors ${when}`, isAlarm: false };
+  if (isComplete) return { text: `no errors ${when}`, isRise: false };
   return {
     text: read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${count} nodes`,
-    isAlarm: false,
+    isRise: false,
   };
 }
 

@@ -9,6 +9,7 @@ import {
   ALL_LOGS,
   INCIDENTS,
   LAST_HOUR,
+  type LogsView,
   nodeView,
   OVERVIEW,
   type OverviewView,
@@ -87,17 +88,21 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
         {filter}
       </>
     );
-  const { alarm, rest } = headline({
+  const { alarm, between, errors, isRise } = headline({
     ...{ nodes: expected, strip: counts, zone, when: whenText(range, zone) },
     events: happened?.events ?? [],
   });
+  const errorsView: LogsView = { ...ALL_LOGS, labels, range: range ?? LAST_HOUR, minLevel: 'ERROR' };
   return (
     <>
       <div class="page-head">
         <div>
           <h1>
             {alarm && <span class="problem">{alarm}</span>}
-            {rest}
+            {between}
+            <a class={isRise && !alarm ? 'problem' : 'headline-link'} href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}>
+              {errors}
+            </a>
           </h1>
           <p class="dim">{subline(expected, counts?.members ?? [], { nowMs, zone })}</p>
           <NodeProblems nodes={expected} />
