@@ -90,6 +90,8 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
+export const ICON_NAMES = Object.keys(ICONS) as IconName[];
+
 /** Only decoration: what it means is said beside it, or by the label of its button. */
 export function Icon({ name }: { name: IconName }) {
   return (

@@ -246,7 +246,6 @@ function PatternRow({ group, spark, view, zone }: PatternRowProps) {
           <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
           <span class="wraps">{group.source ?? group.sample.file}</span>
           {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
-          {group.isNewUnknown && <span title="Whether it is new is not known">new?</span>}
           <span class="pattern-nodes">
             {nodes.slice(0, 3).map((id) => (
               <span key={id}>

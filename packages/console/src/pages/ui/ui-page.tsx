@@ -1,3 +1,220 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { showNotice } from '../../state/notice.ts';
+import { Button, Card, Chip, Condition, IconButton, LinkButton, Segments, Skeleton, Tabs } from '../../ui/controls.tsx';
+import { Dialog, Sheet } from '../../ui/dialog.tsx';
+import { Icon, ICON_NAMES } from '../../ui/icon.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+
+/* Every component of the design system in both themes; only in builds for development. */
+
+const COLOURS = ['ink', 'dim', 'faint', 'accent', 'err', 'warn', 'ok', 'value'];
+
+const SURFACES = ['bg', 'panel', 'sunk', 'accent-soft', 'err-soft', 'warn-soft', 'ok-soft', 'mark'];
+
+const TONES = ['err', 'warn', 'ok', 'accent'] as const;
+
 export function UiPage() {
-  return <h1>Components</h1>;
+  return (
+    <div class="ui-themes">
+      {(['light', 'dark'] as const).map((theme) => (
+        <section key={theme} class="ui-theme stack" data-theme={theme} aria-label={theme}>
+          <h1>Components, {theme}</h1>
+          <Components theme={theme} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Part({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <Card id={`ui-${name}`} title={name}>
+      <div class="card-body ui-part">{children}</div>
+    </Card>
+  );
+}
+
+function Components({ theme }: { theme: string }) {
+  const [segment, setSegment] = useState('all');
+  const [tab, setTab] = useState('fields');
+  const [open, setOpen] = useState<'dialog' | 'sheet' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      <Part name="Type">
+        <h1>Headline 22/28</h1>
+        <h2>Title 13/20, 600</h2>
+        <p>
+          Text 13/20 <span class="dim">dim</span> <span class="faint">faint</span> <a href="/ui">link</a>{' '}
+          <code>mono 12</code> 0123456789
+        </p>
+      </Part>
+      <Part name="Colours">
+        {COLOURS.map((name) => (
+          <span key={name} style={{ color: `var(--${name})` }}>
+            {name}
+          </span>
+        ))}
+        {SURFACES.map((name) => (
+          <span key={name} class="chip" style={{ background: `var(--${name})` }}>
+            {name}
+          </span>
+        ))}
+        {Array.from({ length: 8 }, (_, index) => (
+          <span key={index} class={`node-${index + 1}`}>
+            <span class="dot" /> node {index + 1}
+          </span>
+        ))}
+      </Part>
+      <Part name="Buttons">
+        <Button class="is-primary" icon="incidents">
+          What happened?
+        </Button>
+        <Button icon="share">Share</Button>
+        <Button class="is-quiet">Quiet</Button>
+        <Button class="is-live">
+          <span class="dot" /> Live
+        </Button>
+        <Button disabled>Disabled</Button>
+        <Button aria-pressed>Pressed</Button>
+        <LinkButton>retry</LinkButton>
+        <IconButton label="Copy link" icon="link" />
+        <IconButton label="Match case" aria-pressed>
+          Aa
+        </IconButton>
+        <Menu button="Menu" side="left">
+          {(done) => (
+            <>
+              <MenuItem icon="link" note="Y" onClick={done}>
+                Copy link
+              </MenuItem>
+              <MenuItem isOn>Chosen</MenuItem>
+              <hr />
+              <MenuItem disabled>Disabled</MenuItem>
+            </>
+          )}
+        </Menu>
+        <kbd>Ctrl K</kbd>
+      </Part>
+      <Part name="Chips, segments and tabs">
+        <Chip>fact</Chip>
+        {TONES.map((tone) => (
+          <Chip key={tone} tone={tone}>
+            {tone}
+          </Chip>
+        ))}
+        <ul class="chips">
+          <Condition text="zone=eu-1" onRemove={() => showNotice('Removed')} />
+        </ul>
+        <Segments
+          label="Show"
+          value={segment}
+          choices={[
+            { value: 'all', text: 'all, matches marked' },
+            { value: 'only', text: 'only matches' },
+          ]}
+          onChange={setSegment}
+        />
+        <Tabs
+          label="Parts"
+          id={`ui-${theme}`}
+          value={tab}
+          tabs={[
+            { value: 'fields', text: 'Fields' },
+            { value: 'around', text: 'Around' },
+          ]}
+          onChange={setTab}
+        />
+        <div id={`ui-${theme}-panel`} role="tabpanel" aria-labelledby={`ui-${theme}-${tab}`}>
+          {tab}
+        </div>
+      </Part>
+      <Part name="Fields">
+        <label class="field">
+          Name
+          <input value="broker-1" />
+        </label>
+        <label class="field">
+          Wrong
+          <input aria-invalid="true" value="14:0" />
+        </label>
+        <span class="search-field">
+          <Icon name="search" />
+          <input aria-label="Key or value" placeholder="Key or value" />
+        </span>
+        <label class="choice">
+          <input type="checkbox" checked /> Choice
+        </label>
+      </Part>
+      <Part name="States">
+        <p class="notice">
+          <Icon name="alert" />
+          <span>4 of 5 nodes responded · storage-3: no connection</span>
+          <LinkButton>retry</LinkButton>
+        </p>
+        <p class="notice is-err">
+          <Icon name="alert" />
+          <span>
+            <strong>The nodes could not be loaded.</strong> no response within 30 s
+          </span>
+        </p>
+        <Skeleton height={20} />
+        <span class="hatched ui-hatched">not read</span>
+        <span class="spinner" />
+        <Button tip="A tooltip" onClick={() => showNotice('Link copied')}>
+          Toast and tooltip
+        </Button>
+        <Button onClick={() => setOpen('dialog')}>Dialog</Button>
+        <Button onClick={() => setOpen('sheet')}>Sheet</Button>
+        <Dialog title="A dialog" isOpen={open === 'dialog'} onClose={close}>
+          <p>It traps the focus, closes with Escape and restores the focus.</p>
+          <div class="dialog-buttons">
+            <Button onClick={close}>Cancel</Button>
+            <Button class="is-primary" onClick={close}>
+              Go
+            </Button>
+          </div>
+        </Dialog>
+        <Sheet title="A sheet" side="right" isOpen={open === 'sheet'} onClose={close}>
+          <p>From below on a phone.</p>
+        </Sheet>
+      </Part>
+      <Card id={`ui-table-${theme}`} title="Table" aside={<Chip tone="warn">1 key differs</Chip>}>
+        <div class="table-frame">
+          <table class="data-table">
+            <thead>
+              <tr>
+                <th scope="col">Node</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Errors
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {['broker-1', 'storage-1'].map((name, index) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  <td data-name="State" class="ok">
+                    up
+                  </td>
+                  <td data-name="Errors" class="number">
+                    {index * 1204}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Card>
+      <Part name="Icons">
+        {ICON_NAMES.map((name) => (
+          <span key={name} data-tip={name}>
+            <Icon name={name} />
+          </span>
+        ))}
+      </Part>
+    </>
+  );
 }
