@@ -113,9 +113,7 @@ export class RecordRow extends Component<RecordRowProps> {
       <span class="row-message" {...CELL}>
         {isNewDay && timeMs !== undefined ? <b class="row-day">{formatDate(timeMs, zone)}</b> : null}
         {component ? (
-          <span class="row-component row-value" data-field="component">
-            {visibleText(component.slice(0, 200))}
-          </span>
+          <span class="row-component">{visibleText(component.slice(0, 200))}</span>
         ) : withLog ? (
           <span class="row-component">{record.file.replace(/\.log$/, '')}</span>
         ) : null}

@@ -69,7 +69,7 @@ export function Facets({ view, source, histogram, zone, change, onChooseLogs }: 
         </Facet>
       ) : null}
       <div class="facet-fields">
-        <h3>Fields</h3>
+        <h2>Fields</h2>
         <input
           type="search"
           aria-label="Filter fields by name"
