@@ -218,9 +218,7 @@ it('a value in the field list, a row or the details selects records, and Back un
   await fields.getByRole('button', { name: 'shard', exact: true }).click();
   const counts = fields.locator('.facet', { hasText: /^shard/ }).getByRole('listitem');
   const texts = async () => (await counts.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-  await eventually(async () =>
-    expect(await texts()).toEqual(['13 2', '130 1', '7 1', 'without shard 1']),
-  );
+  await eventually(async () => expect(await texts()).toEqual(['13 2', '130 1', '7 1', 'without shard 1']));
   await fields.getByRole('button', { name: '13', exact: true }).click();
   await hasRows(2);
   await eventually(() => expect(query()).toBe('shard=13'));

@@ -44,7 +44,9 @@ it('shows which node of a cluster is missing, and leads to the newest error in t
   await waitUntilVisible(page.getByRole('heading', { name: 'n3 is down' }));
   await waitUntilVisible(page.getByText(/^2 of 3 nodes responded · n3 last responded/));
   await eventually(async () =>
-    expect(await page.getByRole('link', { name: 'n3', exact: true }).getAttribute('data-tip')).toMatch(/not responding/),
+    expect(await page.getByRole('link', { name: 'n3', exact: true }).getAttribute('data-tip')).toMatch(
+      /not responding/,
+    ),
   );
   await toNewestError(page);
   await eventually(async () => expect(await detailsPanel(page).innerText()).toContain('n2'));
@@ -98,7 +100,9 @@ it('a killed node stays on the page, with what was recorded and a notice between
 
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: 'n2 is down' }));
-  await waitUntilVisible(page.getByText(/1 of 2 nodes responded · n2 last responded .*; its records up to .* are kept/));
+  await waitUntilVisible(
+    page.getByText(/1 of 2 nodes responded · n2 last responded .*; its records up to .* are kept/),
+  );
   await page.getByRole('button', { name: 'dismiss' }).click();
   await waitUntilVisible(page.getByText('1 expired, dismissed'));
   await page.reload();

@@ -1,7 +1,7 @@
 import { absenceText, coverageOf } from '@porthole/contract';
 import { preferences } from '../state/preferences.ts';
 import type { Resource } from '../state/resource.ts';
-import { type View, type ZoneName } from '../state/view.ts';
+import type { View, ZoneName } from '../state/view.ts';
 import { viewUrl } from '../state/view-url.ts';
 import { Card } from '../ui/controls.tsx';
 import { formatCounted, formatSecond } from '../ui/format.ts';

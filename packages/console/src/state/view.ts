@@ -221,3 +221,8 @@ export function nodeLogs(node: string, log: SourceChoice['log'] = null): LogsVie
 export function recordedView(id: string): LogsView {
   return { ...nodeLogs(id), isLive: false };
 }
+
+/** `broker-1 : lind-broker`. */
+export function sourceName({ node, log }: SourceChoice): string {
+  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
+}

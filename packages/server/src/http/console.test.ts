@@ -24,6 +24,7 @@ function writeConsole(folder: string): void {
   writeFileSync(join(assets, 'console-ABCDEFGH.js.br'), brotliCompressSync(SCRIPT));
   writeFileSync(join(assets, 'console-ABCDEFGH.js.gz'), gzipSync(SCRIPT));
   writeFileSync(join(assets, 'console-12345678.css'), 'b{}');
+  writeFileSync(join(assets, 'inter-12345678.woff2'), 'wOF2');
   writeFileSync(join(assets, 'licences.txt'), 'free');
   mkdirSync(join(assets, 'folder'));
   symlinkSync('../secret.js', join(assets, 'link.js'));

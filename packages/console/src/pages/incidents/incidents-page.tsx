@@ -1,5 +1,11 @@
-import type { Incident, IncidentStep } from '@porthole/client';
-import { gapsText, incidentHtml, incidentMarkdown, respondedText } from '@porthole/contract';
+import {
+  gapsText,
+  type Incident,
+  type IncidentStep,
+  incidentHtml,
+  incidentMarkdown,
+  respondedText,
+} from '@porthole/contract';
 import { useMemo } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
 import { loadEvents } from '../../events/load-events.ts';
@@ -195,14 +201,21 @@ function Step({ step, isFirst, zone }: { step: IncidentStep; isFirst: boolean; z
             {key}{' '}
             {before === undefined || after === undefined ? null : (
               <>
-                <del>{before === null ? '–' : valueText(before)}</del> → <ins>{after === null ? '–' : valueText(after)}</ins>
+                <del>{before === null ? '–' : valueText(before)}</del> →{' '}
+                <ins>{after === null ? '–' : valueText(after)}</ins>
               </>
             )}
           </p>
         ))}
         {isRecord && record && <StepRecord record={record} />}
         <p class="dim wraps">
-          {[detail, ...shares.map(({ field, value, count, of }) => `${field}=${value} in ${count === of ? 'all' : count} of the first ${of}`)]
+          {[
+            detail,
+            ...shares.map(
+              ({ field, value, count, of }) =>
+                `${field}=${value} in ${count === of ? 'all' : count} of the first ${of}`,
+            ),
+          ]
             .filter(Boolean)
             .join(' · ')}
         </p>
@@ -233,8 +246,7 @@ function StepRecord({ record }: { record: NonNullable<IncidentStep['record']> })
         {record.level}
       </b>{' '}
       <span class="dim">{componentText(record)}</span> <MessageText text={line.slice(0, 500)} matcher={null} />
-      {rest.length > 0 && <span class="row-more">+{rest.length} lines</span>}{' '}
-      <span class="faint">{context}</span>
+      {rest.length > 0 && <span class="row-more">+{rest.length} lines</span>} <span class="faint">{context}</span>
     </p>
   );
 }
@@ -255,7 +267,9 @@ function StandoutsCard({ incident: { standouts } }: { incident: Incident }) {
                 <span class="chip">{index + 1}</span>
                 <span class="grow wraps">
                   {title}
-                  <span class="dim event-detail">{[detail, common && `mostly ${common}`].filter(Boolean).join(' · ')}</span>
+                  <span class="dim event-detail">
+                    {[detail, common && `mostly ${common}`].filter(Boolean).join(' · ')}
+                  </span>
                 </span>
                 <span class="standout-score" data-tip={tip}>
                   <span class="bar-track" aria-hidden="true">

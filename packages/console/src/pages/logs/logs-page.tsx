@@ -16,15 +16,12 @@ import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
 import { Sheet } from '../../ui/dialog.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
 import { useMedia, useRequest, useStore } from '../../ui/hooks.ts';
+import { lazy } from '../../ui/lazy.tsx';
 import { CoverageLine, LiveSummary, rateText, WorkspaceFailure } from './coverage-line.tsx';
-import { Details } from './details.tsx';
 import { Facets } from './facets.tsx';
 import { ValueMenu } from './field-actions.tsx';
-import { GoToTime } from './go-to-time.tsx';
 import { focusedRecord, useLogKeys } from './log-commands.ts';
-import { PlainPage } from './plain-page.tsx';
 import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
-import { SourceChooser } from './source-chooser.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
 import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
 import { viewActions } from './view-actions.ts';
@@ -34,6 +31,11 @@ const NARROW = '(max-width: 1100px)';
 
 /** Rows that are looked at to see whether they are of several logs. */
 const LOOKED_AT = 200;
+
+const Details = lazy(async () => (await import('./details.tsx')).Details);
+const GoToTime = lazy(async () => (await import('./go-to-time.tsx')).GoToTime);
+const PlainPage = lazy(async () => (await import('./plain-page.tsx')).PlainPage);
+const SourceChooser = lazy(async () => (await import('./source-chooser.tsx')).SourceChooser);
 
 /** The logs as a workspace or as plain text. */
 export function LogsPage({ view }: { view: LogsView }) {
@@ -73,6 +75,10 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const [hasSheet, setSheet] = useState(false);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<PickedValues | null>(null);
+  // What was opened once stays: a dialog gives the focus back when it is closed, not when it is gone.
+  const wasOpen = useRef({ chooser: false, time: false }).current;
+  wasOpen.chooser ||= isChoosing;
+  wasOpen.time ||= isAskingTime;
   const events = useChartEvents(view, source);
   const actions = viewActions({ view, workspace, withNode: hasSeveral });
   const record = isOpen ? focusedRecord(workspace) : null;
@@ -184,22 +190,24 @@ function WorkspacePage({ view }: { view: LogsView }) {
           <Sheet title="Facets" class="facets-sheet" isOpen={hasSheet} onClose={() => setSheet(false)}>
             {facets}
           </Sheet>
-          <Sheet title="Record" side="right" isOpen={details !== null} onClose={() => void closeDetails()}>
+          <Sheet title="Record" class="details-sheet" side="right" isOpen={details !== null} onClose={() => void closeDetails()}>
             {details}
           </Sheet>
         </>
       ) : null}
-      <SourceChooser
-        isOpen={isChoosing}
-        chosen={view.sources}
-        labels={view.labels}
-        zone={zone}
-        onClose={() => setChoosing(false)}
-        onChoose={(choice) => {
-          setChoosing(false);
-          change({ ...choice, at: null });
-        }}
-      />
+      {wasOpen.chooser ? (
+        <SourceChooser
+          isOpen={isChoosing}
+          chosen={view.sources}
+          labels={view.labels}
+          zone={zone}
+          onClose={() => setChoosing(false)}
+          onChoose={(choice) => {
+            setChoosing(false);
+            change({ ...choice, at: null });
+          }}
+        />
+      ) : null}
       {picked ? (
         <ValueMenu
           {...{ picked, view, change }}
@@ -210,16 +218,18 @@ function WorkspacePage({ view }: { view: LogsView }) {
           }}
         />
       ) : null}
-      <GoToTime
-        isOpen={isAskingTime}
-        zone={zone}
-        onClose={() => setAskingTime(false)}
-        onGo={(timeMs) => {
-          setAskingTime(false);
-          goTo(timeMs);
-          focusList();
-        }}
-      />
+      {wasOpen.time ? (
+        <GoToTime
+          isOpen={isAskingTime}
+          zone={zone}
+          onClose={() => setAskingTime(false)}
+          onGo={(timeMs) => {
+            setAskingTime(false);
+            goTo(timeMs);
+            focusList();
+          }}
+        />
+      ) : null}
     </div>
   );
 }

@@ -1,16 +1,21 @@
 import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
+import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { actions as pageActions } from '../../state/notice.ts';
 import { nodeColour } from '../../state/resource.ts';
-import type { LogsView } from '../../state/view.ts';
+import { openSaved, savedViews } from '../../state/saved-views.ts';
+import { type LogsView, sourceName } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
 import { Condition, IconButton, Segments } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
-import { ViewsMenu } from './saved-views-dialog.tsx';
-import { sourceName } from './source-chooser.tsx';
 import { type ChangeView, queryHistory, type TypedQuery, useTypedQuery } from './typed-query.ts';
 import { toFindQuery } from './use-log-workspace.ts';
 import type { ViewActions } from './view-actions.ts';
@@ -131,6 +136,56 @@ function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: stri
         );
       }}
     </Menu>
+  );
+}
+
+const SavedViewsDialog = lazy(async () => (await import('./saved-views-dialog.tsx')).SavedViewsDialog);
+
+/** Views listed in the menu; the dialog has all of them. */
+const MAX_LISTED = 8;
+
+/** Saved views to open, and a dialog to save and arrange them; also from the palette. */
+export function ViewsMenu({ view }: { view: LogsView }) {
+  const [isOpen, setOpen] = useState(false);
+  const wasOpen = useRef(false);
+  wasOpen.current ||= isOpen;
+  const views = useStore(savedViews.list);
+  useEffect(() => pageActions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
+  return (
+    <>
+      <Menu
+        class="views-menu"
+        label="Views"
+        button={
+          <>
+            <Icon name="views" />
+            <span>Views</span>
+            <Icon name="open" />
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            {views.slice(0, MAX_LISTED).map((saved) => (
+              <MenuItem key={saved.name} href={viewUrl(openSaved(saved))} onClick={close}>
+                {visibleText(saved.name)}
+              </MenuItem>
+            ))}
+            {views.length > 0 ? <hr /> : null}
+            <MenuItem
+              icon="views"
+              onClick={() => {
+                close();
+                setOpen(true);
+              }}
+            >
+              Save or manage views
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+      {wasOpen.current ? <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} /> : null}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
-import { actions, showNotice } from '../../state/notice.ts';
+import { showNotice } from '../../state/notice.ts';
 import {
   formatViews,
   MAX_FILE_BYTES,
@@ -16,8 +16,6 @@ import { Button, LinkButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCounted } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { Icon } from '../../ui/icon.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 
 const FILE_NAME = 'porthole-views.json';
@@ -31,54 +29,8 @@ interface SavedViewsDialogProps {
   onClose: () => void;
 }
 
-/** Views listed in the menu; the dialog has all of them. */
-const MAX_LISTED = 8;
-
-/** Saved views to open, and a dialog to save and arrange them; also from the palette. */
-export function ViewsMenu({ view }: { view: LogsView }) {
-  const [isOpen, setOpen] = useState(false);
-  const views = useStore(savedViews.list);
-  useEffect(() => actions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
-  return (
-    <>
-      <Menu
-        class="views-menu"
-        label="Views"
-        button={
-          <>
-            <Icon name="views" />
-            <span>Views</span>
-            <Icon name="open" />
-          </>
-        }
-      >
-        {(close) => (
-          <>
-            {views.slice(0, MAX_LISTED).map((saved) => (
-              <MenuItem key={saved.name} href={viewUrl(openSaved(saved))} onClick={close}>
-                {visibleText(saved.name)}
-              </MenuItem>
-            ))}
-            {views.length > 0 ? <hr /> : null}
-            <MenuItem
-              icon="views"
-              onClick={() => {
-                close();
-                setOpen(true);
-              }}
-            >
-              Save or manage views
-            </MenuItem>
-          </>
-        )}
-      </Menu>
-      <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} />
-    </>
-  );
-}
-
 /** Saves the current view under a name; opens, renames and deletes saved ones; exports and imports them. */
-function SavedViewsDialog({ isOpen, view, onClose }: SavedViewsDialogProps) {
+export function SavedViewsDialog({ isOpen, view, onClose }: SavedViewsDialogProps) {
   return (
     <Dialog title="Saved views" class="saved-views" isOpen={isOpen} onClose={onClose}>
       <ViewList view={view} onClose={onClose} />

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { groupByLabel, hasLabels } from '../../state/labels.ts';
 import { cluster, nodeColour, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import type { SourceChoice, ZoneName } from '../../state/view.ts';
+import { type SourceChoice, sourceName, type ZoneName } from '../../state/view.ts';
 import { Button, LinkButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatBytes, formatCounted, formatShortTime } from '../../ui/format.ts';
@@ -273,9 +273,4 @@ function named(picked: Choices, logs: readonly NodeLogs[]): SourceChoice[] {
 
 function isFamilyChoice(choice: SourceChoice, node: string, family: string): boolean {
   return choice.log?.kind === 'family' && choice.log.name === family && matchesPattern(node, choice.node);
-}
-
-/** `broker-1 : lind-broker`. */
-export function sourceName({ node, log }: SourceChoice): string {
-  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
 }

@@ -1,6 +1,6 @@
 import type { ClusterNode } from '@porthole/client';
 import type { ComponentChildren } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import { groupByLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
@@ -12,11 +12,12 @@ import { formatCounted, formatMinute, formatSecond, formatShortTime, formatSpan 
 import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { isDegraded, stateText } from '../nodes/node-health.ts';
-import { shortNames } from './headline.ts';
 import type { ErrorStrip, NodeCells, StripRange } from './overview-resources.ts';
 
 interface StripProps {
   nodes: readonly ClusterNode[];
+  /** Without what all of them share. */
+  names: ReadonlyMap<string, string>;
   strip: ErrorStrip | null;
   events: readonly ShownEvent[];
   /** The label they are grouped by. */
@@ -34,10 +35,8 @@ const TICKS = 5;
 const FLAG_CELLS = 2;
 
 /** Errors of each node over time, and what happened to it: the worst first if there are many. */
-export function StripCard({ nodes, strip, events, by, filter }: StripProps) {
+export function StripCard({ nodes, names, strip, events, by, filter }: StripProps) {
   const [isAll, setAll] = useState(false);
-  const ids = nodes.map(({ id }) => id).join();
-  const names = useMemo(() => shortNames(nodes.map(({ id }) => id)), [ids]);
   const isMany = nodes.length > MAX_ROWS;
   const ordered = isMany ? nodes.toSorted((a, b) => trouble(b, strip) - trouble(a, strip)) : nodes;
   const shown = isMany && !isAll ? ordered.slice(0, MAX_ROWS) : ordered;

@@ -7,7 +7,11 @@ import type { ErrorStrip } from './overview-resources.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 3, 20);
 
-const down: ClusterNode = { ...clusterNode('storage-3'), state: 'unreachable', lastSeenMs: Date.UTC(2026, 10, 15, 3, 15, 42) };
+const down: ClusterNode = {
+  ...clusterNode('storage-3'),
+  state: 'unreachable',
+  lastSeenMs: Date.UTC(2026, 10, 15, 3, 15, 42),
+};
 
 const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
   ...{ id, outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null, ...given },
@@ -26,7 +30,7 @@ const burst = (node: string): ShownEvent => ({
 });
 
 const say = (nodes: ClusterNode[], counts: ErrorStrip | null, events: ShownEvent[] = []) => {
-  const said = headline({ nodes, strip: counts, events, when: 'in the last hour', zone: 'utc' });
+  const said = headline({ nodes, names: new Map(), strip: counts, events, when: 'in the last hour', zone: 'utc' });
   return `[${said.alarm}]${said.between}(${said.errors})`;
 };
 
@@ -42,7 +46,9 @@ describe('the headline', () => {
     expect(say([a, b], strip({ a: 0, b: 0 }))).toBe('[]All 2 nodes are up, (no errors in the last hour)');
     const members = [report('a'), report('b', { outcome: 'timeout' })];
     expect(say([a, b], strip({ a: 0, b: 0 }, members))).toBe('[]All 2 nodes are up, (no errors found on 1 of 2 nodes)');
-    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toBe('[]All 2 nodes are up, (at least 7 errors on 1 node in the last hour)');
+    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toBe(
+      '[]All 2 nodes are up, (at least 7 errors on 1 node in the last hour)',
+    );
     expect(say([a], null)).toBe('[]1 node is up()');
   });
 
@@ -54,16 +60,22 @@ describe('the headline', () => {
 
 it('the line below says who responded, and what is kept of those who did not', () => {
   const kept = report('storage-3', { outcome: 'refused', asOfMs: Date.UTC(2026, 10, 15, 3, 15, 41), recordedBy: 'a' });
-  expect(subline([clusterNode('a'), down], [kept], { nowMs, zone: 'utc' })).toBe(
+  expect(subline([clusterNode('a'), down], [kept], { names: new Map(), nowMs, zone: 'utc' })).toBe(
     '1 of 2 nodes responded · storage-3 last responded 03:15:42, 4 min 18 s ago; its records up to 03:15:41 are kept by a',
   );
-  expect(subline([clusterNode('a')], [], { nowMs, zone: 'utc' })).toBe('Not part of a cluster');
+  expect(subline([clusterNode('a')], [], { names: new Map(), nowMs, zone: 'utc' })).toBe('Not part of a cluster');
 });
 
 describe('short names', () => {
   it.each([
-    [['a', 'b'], ['a', 'b']],
-    [['demo-broker-1', 'demo-broker-2'], ['demo-broker-1', 'demo-broker-2']],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+    [
+      ['demo-broker-1', 'demo-broker-2'],
+      ['demo-broker-1', 'demo-broker-2'],
+    ],
     [
       ['lindb-prod-broker-1', 'lindb-prod-broker-2'],
       ['broker-1', 'broker-2'],

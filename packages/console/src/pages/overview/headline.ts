@@ -20,6 +20,8 @@ export interface Headline {
 
 interface HeadlineFacts {
   nodes: readonly ClusterNode[];
+  /** Names of nodes without what all of them share. */
+  names: ReadonlyMap<string, string>;
   strip: ErrorStrip | null;
   events: readonly ShownEvent[];
   /** `in the last hour`, `from 03:10 to 03:16` */
@@ -30,17 +32,17 @@ interface HeadlineFacts {
 const MAX_NAMED = 2;
 
 /** `storage-3 is down, and errors rose on 2 nodes at 03:12`. Facts only, and no "none" of what was not read. */
-export function headline({ nodes, strip, events, when, zone }: HeadlineFacts): Headline {
+export function headline({ nodes, names, strip, events, when, zone }: HeadlineFacts): Headline {
   const expected = nodes.filter(({ state }) => state !== 'left');
   const down = missingNodes(expected);
   const degraded = expected.filter(isDegraded);
   const states = [
-    ...(down.length > 0 ? [`${namesText(down, expected.length)} ${down.length === 1 ? 'is' : 'are'} down`] : []),
+    ...(down.length > 0 ? [`${namesText(down, names, expected.length)} ${down.length === 1 ? 'is' : 'are'} down`] : []),
     ...(degraded.length > 0
-      ? [`${namesText(degraded, expected.length)} ${degraded.length === 1 ? 'is' : 'are'} degraded`]
+      ? [`${namesText(degraded, names, expected.length)} ${degraded.length === 1 ? 'is' : 'are'} degraded`]
       : []),
   ];
-  const errors = errorsPart({ strip, events, when, zone, count: expected.length });
+  const errors = errorsPart({ names, strip, events, when, zone, count: expected.length });
   const { text = '', isRise = false } = errors ?? {};
   if (states.length > 0) return { alarm: states.join(', '), between: errors ? ', and ' : '', errors: text, isRise };
   if (isRise) return { alarm: '', between: '', errors: capital(text), isRise };
@@ -49,6 +51,7 @@ export function headline({ nodes, strip, events, when, zone }: HeadlineFacts): H
 }
 
 function errorsPart({
+  names,
   strip,
   events,
   when,
@@ -59,7 +62,7 @@ function errorsPart({
   const first = Math.min(...bursts.map(({ timeMs }) => timeMs));
   const bursting = [...new Set(bursts.map(({ node }) => node))];
   if (bursting.length > 0) {
-    const where = bursting.length <= MAX_NAMED ? bursting.join(' and ') : `${bursting.length} nodes`;
+    const where = bursting.length <= MAX_NAMED ? bursting.map((id) => names.get(id) ?? id).join(' and ') : `${bursting.length} nodes`;
     return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isRise: true };
   }
   if (!strip) return null;
@@ -78,8 +81,8 @@ function errorsPart({
   };
 }
 
-function namesText(nodes: readonly ClusterNode[], all: number): string {
-  if (nodes.length <= MAX_NAMED) return nodes.map(({ id }) => id).join(' and ');
+function namesText(nodes: readonly ClusterNode[], names: HeadlineFacts['names'], all: number): string {
+  if (nodes.length <= MAX_NAMED) return nodes.map(({ id }) => names.get(id) ?? id).join(' and ');
   return `${nodes.length} of ${all} nodes`;
 }
 
@@ -87,7 +90,7 @@ function namesText(nodes: readonly ClusterNode[], all: number): string {
 export function subline(
   nodes: readonly ClusterNode[],
   members: readonly MemberReport[],
-  { nowMs, zone }: { nowMs: number; zone: ZoneName },
+  { names, nowMs, zone }: Pick<HeadlineFacts, 'names' | 'zone'> & { nowMs: number },
 ): string {
   const expected = nodes.filter(({ state }) => state !== 'left');
   const up = expected.filter(({ state }) => state === 'up').length;
@@ -96,10 +99,11 @@ export function subline(
   const down = missingNodes(expected);
   const gone = down.slice(0, MAX_NAMED).map(({ id, lastSeenMs }) => {
     const report = members.find((member) => member.id === id);
+    const name = names.get(id) ?? id;
     const heard =
       lastSeenMs === null
-        ? `${id} has not responded; when it last did is not known`
-        : `${id} last responded ${formatSecond(lastSeenMs, zone)}, ${formatAge(lastSeenMs, nowMs)}`;
+        ? `${name} has not responded; when it last did is not known`
+        : `${name} last responded ${formatSecond(lastSeenMs, zone)}, ${formatAge(lastSeenMs, nowMs)}`;
     if (report?.asOfMs == null) return heard;
     const by = report.recordedBy ? ` by ${report.recordedBy}` : '';
     return `${heard}; its records up to ${formatSecond(report.asOfMs, zone)} are kept${by}`;

@@ -1,4 +1,5 @@
 import type { ClusterDigest, ClusterNode } from '@porthole/client';
+import { useMemo } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
 import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
@@ -28,7 +29,7 @@ import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
 import { departureKey, hiddenText, isDegraded, missingNodes, problemText } from '../nodes/node-health.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
 import { StripCard } from './error-strip.tsx';
-import { headline, subline } from './headline.ts';
+import { headline, shortNames, subline } from './headline.ts';
 import {
   groupView,
   isUnconfigured,
@@ -75,6 +76,8 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const nowMs = useNow();
   const isDismissed = (node: ClusterNode) => node.state === 'failed' && dismissed.includes(departureKey(node));
   const expected = nodes.filter((node) => !isDismissed(node));
+  const ids = nodes.map(({ id }) => id).join();
+  const names = useMemo(() => shortNames(nodes.map(({ id }) => id)), [ids]);
   // The headline names them.
   const known = missingNodes(nodes).map(({ id }) => id);
   const go = (change: Partial<OverviewView>) => navigation.go({ ...view, ...change });
@@ -89,7 +92,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
       </>
     );
   const { alarm, between, errors, isRise } = headline({
-    ...{ nodes: expected, strip: counts, zone, when: whenText(range, zone) },
+    ...{ nodes: expected, names, strip: counts, zone, when: whenText(range, zone) },
     events: happened?.events ?? [],
   });
   const errorsView: LogsView = { ...ALL_LOGS, labels, range: range ?? LAST_HOUR, minLevel: 'ERROR' };
@@ -100,11 +103,14 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
           <h1>
             {alarm && <span class="problem">{alarm}</span>}
             {between}
-            <a class={isRise && !alarm ? 'problem' : 'headline-link'} href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}>
+            <a
+              class={isRise && !alarm ? 'problem' : 'headline-link'}
+              href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}
+            >
               {errors}
             </a>
           </h1>
-          <p class="dim">{subline(expected, counts?.members ?? [], { nowMs, zone })}</p>
+          <p class="dim">{subline(expected, counts?.members ?? [], { names, nowMs, zone })}</p>
           <NodeProblems nodes={expected} />
           <HiddenNodes {...{ all, nodes }} dismissed={nodes.length - expected.length} />
         </div>
@@ -115,7 +121,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
       </div>
       <div>
         <ResourceNote resource={strip} what="The counts" loading="the counts of all nodes" />
-        <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} by={by} filter={filter} />
+        <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} {...{ by, filter, names }} />
       </div>
       <div class="overview-cards">
         <PatternsCard patterns={patterns} view={view} known={known} />

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { showNotice } from '../../state/notice.ts';
 import { Button, Card, Chip, Condition, IconButton, LinkButton, Segments, Skeleton, Tabs } from '../../ui/controls.tsx';
 import { Dialog, Sheet } from '../../ui/dialog.tsx';
-import { Icon, ICON_NAMES } from '../../ui/icon.tsx';
+import { ICON_NAMES, Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 
 /* Every component of the design system in both themes; only in builds for development. */
@@ -46,7 +46,7 @@ function Components({ theme }: { theme: string }) {
         <h1>Headline 22/28</h1>
         <h2>Title 13/20, 600</h2>
         <p>
-          Text 13/20 <span class="dim">dim</span> <span class="faint">faint</span> <a href="/ui">link</a>{' '}
+          Text 13/20 <span class="dim">dim</span> <span class="faint">faint</span> <a href="/ui">to this page</a>{' '}
           <code>mono 12</code> 0123456789
         </p>
       </Part>
