@@ -41,7 +41,7 @@ it('the page about the console lists every URL parameter', () => {
       callSite: 'a.go',
       component: 'A',
       columns: ['shard'],
-      hasFields: true,
+      hasFields: false,
       countedBy: ['shard'],
       at: { node: 'n1', cursor: 'c' },
       timeMs: 0,

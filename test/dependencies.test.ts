@@ -7,8 +7,8 @@ const root = join(import.meta.dirname, '..');
 const lock = readLock(root);
 const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
 
-/** Who installs the program gets only what these allow: nothing that asks for more than a notice. */
-const LICENCES = ['MIT', 'ISC', '0BSD', 'BSD-3-Clause', 'Apache-2.0', 'MIT OR Apache-2.0'];
+/** Who installs the program gets only what these allow: nothing that asks for more than a notice. OFL-1.1 is of fonts. */
+const LICENCES = ['MIT', 'ISC', '0BSD', 'BSD-3-Clause', 'Apache-2.0', 'MIT OR Apache-2.0', 'OFL-1.1'];
 /** Changes to such files must be published; we change none, and hand none on. */
 const LICENCES_OF_TOOLS = [...LICENCES, 'MPL-2.0'];
 

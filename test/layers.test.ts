@@ -39,7 +39,7 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
   logs: ['re2js'],
   contract: [],
   client: ['eventsource-parser'],
-  console: ['diff', 'preact', 're2js'],
+  console: ['diff', 'lucide', 'preact', 're2js'],
 };
 
 /** What browsers load has nothing of Node. */

@@ -88,10 +88,13 @@ describe('the bill of materials of the program', () => {
   it('marks what the build has put into the program and its page', () => {
     const marked = purlsWhere(bill, true).map((purl) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
     expect(marked).toEqual([
+      '%40fontsource-variable/inter',
+      '%40fontsource-variable/jetbrains-mono',
       '%40modelcontextprotocol/core',
       '%40modelcontextprotocol/server',
       'diff',
       'eventsource-parser',
+      'lucide',
       'preact',
       're2js',
       'zod',
@@ -102,7 +105,7 @@ describe('the bill of materials of the program', () => {
     const inPage = readFileSync(join(lib, 'console/assets/licences.txt'), 'utf8');
     const inside = [
       ...licences.map((name) => name.replace('.LICENSE', '').replace('@', '%40').replace('+', '/')),
-      ...packagesIn(inPage),
+      ...packagesIn(inPage).map((name) => name.replace('@', '%40')),
     ];
     expect(inside.length).toBeGreaterThan(1);
     expect(inside.filter((name) => !marked.includes(name))).toEqual([]);

@@ -1,7 +1,7 @@
 import type { ClusterEnd, ClusterRecord, MemberReport, MemberSelection } from '@porthole/client';
 import { type AnswerFacts, type EventKind, kindsQuery } from '@porthole/contract';
 import { toItems } from '@porthole/records';
-import { readSearch } from '../log-view/source/time-source.ts';
+import { readSearch } from '../state/read-search.ts';
 import { session } from '../state/session.ts';
 import { type ShownEvent, shownEvents } from './event-text.ts';
 

@@ -1,20 +1,15 @@
 import type { ComponentType } from 'preact';
-import { useState } from 'preact/hooks';
+import { Resource } from '../state/resource.ts';
+import { useResource } from './hooks.ts';
+import { FailureNote } from './notes.tsx';
 
 /** A component whose script is loaded when it is first shown; nothing is shown until then. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let Loaded: ComponentType<Props> | undefined;
-  let loading: Promise<void> | undefined;
+  const script = new Resource(load);
   return function LazyComponent(props: Props) {
-    const [problem, setProblem] = useState<unknown>(null);
-    const [, draw] = useState(0);
-    // The page around it says what to do: the node has another version, or does not respond.
-    if (problem) throw problem;
+    const { value: Loaded, failure } = useResource(script);
     if (Loaded) return <Loaded {...props} />;
-    loading ??= load().then((component) => {
-      Loaded = component;
-    });
-    loading.then(() => draw((count) => count + 1), setProblem);
-    return null;
+    if (!failure) return null;
+    return <FailureNote what="This part of the page" failure={failure} asOfMs={null} onRetry={() => script.reload()} />;
   };
 }

@@ -16,7 +16,8 @@ import {
   type TopRequest,
   type TopResult,
 } from './log-source.ts';
-import { type FollowStart, readSearch, type TimePosition, TimeSource, toRecordFilter } from './time-source.ts';
+import { type FollowStart, type TimePosition, TimeSource, toRecordFilter } from './time-source.ts';
+import { readSearch } from '../../state/read-search.ts';
 
 interface ClusterSourceDeps {
   cluster: ClusterClient;

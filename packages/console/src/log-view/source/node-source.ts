@@ -32,7 +32,8 @@ import {
   type TopRequest,
   type TopResult,
 } from './log-source.ts';
-import { readSearch, toRecordFilter } from './time-source.ts';
+import { toRecordFilter } from './time-source.ts';
+import { readSearch } from '../../state/read-search.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';

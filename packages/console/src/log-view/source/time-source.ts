@@ -1,5 +1,6 @@
 import { type ClusterFollowItem, type ClusterState, PortholeError, type RecordFilter } from '@porthole/client';
 import { parseQuery } from '@porthole/contract';
+import { readSearch } from '../../state/read-search.ts';
 import type { RecordKey } from '../../state/view.ts';
 import {
   type Direction,
@@ -141,19 +142,4 @@ function isOnAnchorSide(candidate: ShownRecord, { side, direction, key, atMs, re
 export function toRecordFilter({ query = '', ...rest }: RowFilter): RecordFilter {
   const node = parseQuery(query);
   return { ...rest, ...(node && { query: node }) };
-}
-
-/** A whole response: its records in order, and its end. Read to the last byte, so that the connection can be reused. */
-export async function readSearch<Item extends { type: 'record' | 'end' }>(
-  batches: AsyncIterable<Item[]>,
-): Promise<{ records: Extract<Item, { type: 'record' }>[]; end: Extract<Item, { type: 'end' }> }> {
-  const records: Extract<Item, { type: 'record' }>[] = [];
-  let end: Extract<Item, { type: 'end' }> | undefined;
-  for await (const items of batches)
-    for (const item of items) {
-      if (item.type === 'end') end = item as Extract<Item, { type: 'end' }>;
-      else records.push(item as Extract<Item, { type: 'record' }>);
-    }
-  if (end) return { records, end };
-  throw new PortholeError('BAD_ANSWER', 'the response ended early: its closing record is missing');
 }

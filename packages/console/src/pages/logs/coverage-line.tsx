@@ -126,9 +126,10 @@ export function coverageTexts(
   const hidden = histogram ? hiddenBelow(histogram, minLevel) : 0;
   const all = histogram ? Object.values(levelSums(histogram.buckets)).reduce((sum, count) => sum + count, 0) : 0;
   const more = isCounted ? '' : '+';
-  const total = histogram
-    ? `${formatCount(all - hidden)}${more} ${all - hidden === 1 && isCounted ? 'record' : 'records'}`
-    : '';
+  const count = all - hidden;
+  // Nothing found in a part is no number of records.
+  const isKnown = histogram !== null && (isCounted || count > 0);
+  const total = isKnown ? `${formatCount(count)}${more} ${count === 1 && isCounted ? 'record' : 'records'}` : '';
   const isComplete = isCounted && !isPart(state);
   const responded = members.filter(({ outcome }) => outcome === 'ok').length;
   return {

@@ -32,11 +32,13 @@ export function NodePage({ view }: { view: NodeView }) {
       {node ? <NodeHead node={node} /> : <h1>{id}</h1>}
       <nav class="tabs" aria-label={`Parts of ${id}`}>
         {TABS.map((part) => (
-          <a key={part.tab} href={viewUrl(nodeView(id, part.tab))} aria-current={part.tab === tab ? 'page' : undefined}>
+          <a key={part.tab} class="tab" href={viewUrl(nodeView(id, part.tab))} aria-current={part.tab === tab ? 'page' : undefined}>
             {part.name}
           </a>
         ))}
-        <a href={viewUrl(nodeLogs(id))}>Logs →</a>
+        <a class="tab" href={viewUrl(nodeLogs(id))}>
+          Logs →
+        </a>
       </nav>
       {tab === 'overview' && (node ? <NodeOverview key={id} node={node} /> : !failure && <Loading what="the node" />)}
       {tab === 'config' && <NodeConfig view={view} />}

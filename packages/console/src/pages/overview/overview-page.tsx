@@ -69,7 +69,8 @@ interface ShownNodesProps {
 function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const { labels, by, range } = view;
   const { strip, events, patterns, drift } = overviewResources(labels, range);
-  const counts = useResource(strip).value;
+  const { value: counts, failure } = useResource(strip);
+  const hasFailed = failure !== null;
   const happened = useResource(events).value;
   const dismissed = useStore(preferences.dismissed);
   const zone = useStore(preferences.zone);
@@ -120,7 +121,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
         </a>
       </div>
       <div>
-        <ResourceNote resource={strip} what="The counts" loading="the counts of all nodes" />
+        {hasFailed && <ResourceNote resource={strip} what="The counts" />}
         <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} {...{ by, filter, names }} />
       </div>
       <div class="overview-cards">

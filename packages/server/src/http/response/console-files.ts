@@ -41,7 +41,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** As the build names files: `console-C5DL2DVR.js`. */
-const HASHED_NAME = /-[0-9A-Z]{8}\.[a-z]+$/;
+const HASHED_NAME = /-[0-9A-Z]{8}\.[a-z0-9]+$/;
 
 /** What differs between nodes in the page of the console. */
 interface PageOptions {
