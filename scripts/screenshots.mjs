@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { errors } from 'playwright-core';
 import { launchChromium } from './chromium.mjs';
 import { build, install, ROOT } from './steps.mjs';
 
@@ -11,7 +12,7 @@ const FOLDER = join(ROOT, 'docs/pictures');
 /** Small enough for a repository and a page. */
 const MOST_BYTES = 200_000;
 
-const VIEWPORT = { width: 1180, height: 520 };
+const VIEWPORT = { width: 1180, height: 600 };
 
 /** Rows drawn when the list fills the viewport; records of several lines leave room for fewer. */
 const FILLED_ROWS = 10;
@@ -28,7 +29,8 @@ const PICTURES = [
     path: '/',
     theme: 'light',
     ready: async (page) => {
-      await page.getByText('demo-broker-3').first().waitFor();
+      await page.locator('.cell').first().waitFor();
+      await page.getByText('broker.slow-sql').first().waitFor();
       await page.waitForLoadState('networkidle');
       await allRespond(page);
     },
@@ -37,10 +39,7 @@ const PICTURES = [
     name: 'console-logs',
     path: `/logs?${LOG}`,
     theme: 'dark',
-    ready: async (page) => {
-      await rowsAndChart(page);
-      await page.waitForFunction(() => /[1-9]\d* lines/.test(document.querySelector('.status-bar').textContent));
-    },
+    ready: (page) => rowsAndChart(page),
   },
   {
     name: 'console-config',
@@ -61,10 +60,24 @@ const PICTURES = [
       await page.keyboard.press('E');
       await page.locator('.row.is-focused').waitFor();
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'This call site' }).waitFor();
-      await page.locator('.details .spinner').waitFor({ state: 'detached' });
-      await page.waitForFunction(() => /\d× in/.test(document.querySelector('.details').textContent));
+      await page.getByRole('tab', { name: /^Same pattern \d/ }).waitFor();
     },
+  },
+  {
+    name: 'console-incident',
+    path: '/incidents?last=6h',
+    theme: 'light',
+    ready: async (page) => {
+      await page.getByRole('heading', { name: 'Before, during, after' }).waitFor();
+      await page.waitForLoadState('networkidle');
+    },
+  },
+  {
+    name: 'console-phone',
+    path: `/logs?${LOG}`,
+    theme: 'dark',
+    viewport: { width: 390, height: 720 },
+    ready: (page) => rowsAndChart(page, 5),
   },
 ];
 
@@ -79,9 +92,9 @@ try {
   demo.stop();
 }
 
-async function take({ name, path, theme, ready }) {
+async function take({ name, path, theme, viewport = VIEWPORT, ready }) {
   const context = await browser.newContext({
-    viewport: VIEWPORT,
+    viewport,
     colorScheme: theme,
     timezoneId: 'UTC',
     locale: 'en-GB',
@@ -90,6 +103,7 @@ async function take({ name, path, theme, ready }) {
   const page = await context.newPage();
   await page.goto(new URL(path, demo.url).href);
   await ready(page);
+  await page.evaluate(() => scrollTo(0, 0));
   const file = join(FOLDER, `${name}.png`);
   await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
   await context.close();
@@ -100,7 +114,7 @@ async function take({ name, path, theme, ready }) {
 
 /** On a busy machine a node may miss its deadline at first. */
 async function allRespond(page) {
-  const retry = page.locator('.partial').getByRole('button', { name: 'retry' });
+  const retry = page.locator('.notice').getByRole('button', { name: 'retry' });
   for (let tries = 0; tries < 20 && (await retry.count()) > 0; tries++) {
     await retry.first().click();
     await page.waitForLoadState('networkidle');
@@ -108,13 +122,19 @@ async function allRespond(page) {
   }
 }
 
-async function rowsAndChart(page) {
+async function rowsAndChart(page, rows = FILLED_ROWS) {
   await page
     .locator('#log-rows .row')
-    .nth(FILLED_ROWS - 1)
+    .nth(rows - 1)
     .waitFor();
   await page.getByRole('slider', { name: 'Records over time' }).waitFor();
   await page.locator('.chart.is-counting').waitFor({ state: 'detached' });
+  await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(onlyTimeout);
+}
+
+/** What is followed is never idle. */
+function onlyTimeout(error) {
+  if (!(error instanceof errors.TimeoutError)) throw error;
 }
 
 /** Three nodes with made-up logs, which are the same every time except for their timestamps. */

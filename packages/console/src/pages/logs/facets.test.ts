@@ -134,4 +134,6 @@ it('the first chosen node is shown alone, and the last one taken away shows all'
   expect(toggledNode([a], 'b')).toEqual([a, b]);
   expect(toggledNode([a, { node: 'b', log: { kind: 'file', name: 'x' } }], 'b')).toEqual([a]);
   expect(toggledNode([a], 'a')).toEqual([]);
+  const log = { kind: 'family', name: 'x.log' } as const;
+  expect(toggledNode([{ node: '*', log }], 'a')).toEqual([{ node: 'a', log }]);
 });

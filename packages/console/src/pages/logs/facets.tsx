@@ -1,5 +1,5 @@
 import type { ClusterDigest, FieldSummary, Level } from '@porthole/client';
-import { absenceText, isDistinctMinimum } from '@porthole/contract';
+import { absenceText, isDistinctMinimum, isPattern, matchesPattern } from '@porthole/contract';
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
@@ -249,7 +249,7 @@ function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const counts = nodeCounts(histogram);
   const most = Math.max(1, ...counts.values());
-  const isChosen = (id: string) => view.sources.some(({ node }) => node === id);
+  const isChosen = (id: string) => view.sources.some(({ node }) => matchesPattern(id, node));
   const shown = nodes.toSorted((a, b) => Number(isChosen(b.id)) - Number(isChosen(a.id))).slice(0, MAX_NODES);
   return (
     <Facet name="Node" aside={<IconButton label="Choose logs" icon="file" onClick={onChooseLogs} />}>
@@ -285,8 +285,10 @@ function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 
   );
 }
 
-/** The first one chosen is shown alone; the last one taken away shows all. */
+/** The first one chosen is shown alone, also of those a pattern matches; the last one taken away shows all. */
 export function toggledNode(sources: readonly SourceChoice[], node: string): SourceChoice[] {
+  const matching = sources.filter((source) => isPattern(source.node) && matchesPattern(node, source.node));
+  if (matching.length > 0) return matching.map(({ log }) => ({ node, log }));
   const others = sources.filter((source) => source.node !== node);
   return others.length < sources.length ? others : [...sources, { node, log: null }];
 }
