@@ -147,7 +147,7 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, Caught> {
             ? 'This part of the page could not be loaded: the node has another version by now, or does not respond.'
             : 'This is a bug in the console; the nodes and their data are not affected.'}
         </p>
-        {isGone ? null : <pre class="error-text">{error.stack ?? error.message}</pre>}
+        {isGone ? null : <pre class="wraps error-text">{error.stack ?? error.message}</pre>}
         <p>
           {isGone ? (
             <Button class="is-primary" onClick={() => location.reload()}>
@@ -174,7 +174,7 @@ function Toasts() {
   return (
     <div class="toasts" role="status">
       {current && (
-        <span class="toast" key={current.number}>
+        <span class="wraps toast" key={current.number}>
           {current.text}
         </span>
       )}

@@ -40,9 +40,9 @@ export function EventsCard({ title, events, most, known, viewFor }: EventsCardPr
         ))}
       </ul>
       {value && all.length === 0 && (
-        <p class="card-note">{absenceText('No restart, change or loss in this time', coverageOf(value))}.</p>
+        <p class="dim wraps card-note">{absenceText('No restart, change or loss in this time', coverageOf(value))}.</p>
       )}
-      {all.length > most && <p class="card-note">{formatCounted(all.length - most, 'earlier event')}.</p>}
+      {all.length > most && <p class="dim wraps card-note">{formatCounted(all.length - most, 'earlier event')}.</p>}
       {value && <PartialNote answer={value} known={known} onRetry={() => events.reload()} />}
     </Card>
   );

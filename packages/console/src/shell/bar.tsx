@@ -43,7 +43,7 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
     return (
       <a
         key={name}
-        class="page-link"
+        class="flex dim page-link"
         href={viewUrl(withRange(target, range))}
         aria-label={name}
         aria-current={isHere ? 'page' : undefined}
@@ -68,7 +68,7 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
       <nav class="page-links" aria-label="Pages">
         {links}
       </nav>
-      <div class="bar-tools">
+      <div class="flex bar-tools">
         {button && <Button {...button} />}
         {range !== undefined && <RangeMenu range={range} fallback={fallbackOf(view)} onChange={changeRange} />}
         <Button

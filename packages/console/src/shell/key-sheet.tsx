@@ -47,7 +47,7 @@ function KeyList() {
           </section>
         ))}
       </div>
-      <div class="dialog-buttons">
+      <div class="wrap dialog-buttons">
         <Button onClick={() => close()}>Close</Button>
       </div>
     </>

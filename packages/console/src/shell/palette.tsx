@@ -80,8 +80,8 @@ function PaletteOption({ id, entry, isCurrent }: { id: string; entry: PaletteEnt
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the focused field above handles the keys of all options
     // biome-ignore lint/a11y/useFocusableInteractive: as above
-    <div role="option" id={id} class="option" aria-selected={isCurrent} onClick={() => choose(entry)}>
-      <span>{entry.name}</span>
+    <div role="option" id={id} class="flex menu-item" aria-selected={isCurrent} onClick={() => choose(entry)}>
+      <span class="grow">{entry.name}</span>
       {entry.keys && <kbd>{entry.keys}</kbd>}
       <span class="dim">{entry.group}</span>
     </div>

@@ -66,7 +66,7 @@ export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) 
                 The same time before
               </MenuItem>
             </div>
-            <div class="menu-part">
+            <div class="dim wraps col menu-part">
               <FromTo range={range} zone={zone} onChoose={choose} />
               <ZoneField />
             </div>
@@ -110,7 +110,7 @@ function FromTo({
     setTo(formatTimeInput(startMs + DAY_MS, zone));
   };
   return (
-    <form class="menu-part" onSubmit={submit} onInput={() => setProblem('')}>
+    <form class="dim wraps col menu-part" onSubmit={submit} onInput={() => setProblem('')}>
       <Calendar zone={zone} chosen={from.slice(0, 10)} onChoose={day} />
       <TimeField label="From" text={from} zone={zone} placeholder="14:05 or 2h" onText={setFrom} />
       <TimeField label="To" text={to} zone={zone} placeholder="now" onText={setTo} />

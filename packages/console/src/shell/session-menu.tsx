@@ -39,7 +39,7 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
               </>
             )}
           </p>
-          <div class="menu-part">
+          <div class="dim wraps col menu-part">
             <Segments label="Theme" value={theme} choices={THEMES} onChange={(value) => preferences.theme.set(value)} />
             <ZoneField />
           </div>

@@ -55,7 +55,7 @@ function TokenForm() {
       <label class="choice">
         <input ref={keep} type="checkbox" /> Keep for this tab
       </label>
-      <div class="dialog-buttons">
+      <div class="wrap dialog-buttons">
         <Button onClick={() => session.decline()}>Continue without signing in</Button>
         <Button type="submit" class="is-primary">
           Use token

@@ -210,7 +210,7 @@ export class NodeColours {
     tryStorage(() => this.#storage?.setItem(COLOURS_KEY, JSON.stringify(this.#ids)));
   }
 
-  /** 1 to 8, for the classes `node-1` to `node-8`. One that was never a member gets a colour by its name. */
+  /** 1 to 8, as the style sheet numbers them. One that was never a member gets a colour by its name. */
   of(nodeId: string): number {
     const index = this.#ids.indexOf(nodeId);
     if (index >= 0) return (index % COLOURS) + 1;
@@ -224,6 +224,7 @@ const nodeColours = new NodeColours(tryStorage(() => globalThis.window?.localSto
 
 cluster.state.subscribe(() => nodeColours.add(cluster.state.value.value?.nodes.map(({ id }) => id) ?? []));
 
-export function nodeColour(nodeId: string): number {
-  return nodeColours.of(nodeId);
+/** The style of what has the colour of a node: its name, its dot, its rows. */
+export function nodeStyle(nodeId: string): { color: string } {
+  return { color: `var(--node-${nodeColours.of(nodeId)})` };
 }

@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { copyText } from '../state/notice.ts';
+import { nodeStyle } from '../state/resource.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
@@ -31,6 +32,11 @@ export function IconButton({ label, icon, children, ...props }: ButtonProps & { 
       {icon ? <Icon name={icon} /> : children}
     </button>
   );
+}
+
+/** The colour of a node, beside its name. */
+export function NodeDot({ id, isOff = false }: { id: string; isOff?: boolean }) {
+  return <span class={`dot ${isOff ? 'node-off' : ''}`.trim()} style={isOff ? {} : nodeStyle(id)} aria-hidden="true" />;
 }
 
 type Tone = 'err' | 'warn' | 'ok' | 'accent';
@@ -164,7 +170,7 @@ interface CardProps {
 export function Card({ id, title, aside, class: kind = '', children }: CardProps) {
   return (
     <section class={`card ${kind}`.trim()} aria-labelledby={id}>
-      <div class="card-head">
+      <div class="flex wrap line card-head">
         <h2 id={id}>{title}</h2>
         {aside}
       </div>

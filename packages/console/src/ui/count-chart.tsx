@@ -46,7 +46,7 @@ export function CountChart({ columns, range, marks = [], viewFor }: CountChartPr
     <figure class="count-chart">
       <figcaption class="sr-only">{chartSummary(columns, zone)}</figcaption>
       <div class="count-plot">
-        <ul class="count-bars" ref={list} onKeyDown={press}>
+        <ul class="line count-bars" ref={list} onKeyDown={press}>
           {columns.map((column, index) => (
             <li key={column.startMs}>
               <a
@@ -63,7 +63,7 @@ export function CountChart({ columns, range, marks = [], viewFor }: CountChartPr
           ))}
         </ul>
         {isEmpty && (
-          <p class="count-empty" aria-hidden="true">
+          <p class="dim count-empty" aria-hidden="true">
             none
           </p>
         )}
@@ -79,7 +79,7 @@ export function CountChart({ columns, range, marks = [], viewFor }: CountChartPr
 
 function ChartAxis({ range, zone }: { range: ColumnRange; zone: ZoneName }) {
   return (
-    <div class="count-axis" aria-hidden="true">
+    <div class="faint count-axis" aria-hidden="true">
       {axisTicks(range, TICKS).map(({ timeMs, share }) => (
         <span key={timeMs} style={{ left: `${share * 100}%` }}>
           {formatMinute(timeMs, zone)}
@@ -97,7 +97,7 @@ function MarkLine({ marks, share }: { marks: readonly ChartMark[]; share: (timeM
   if (more.length > 0) return <p class="mark-list">{marks.map(({ text }) => `▲ ${text}`).join(' · ')}</p>;
   const at = share(mark.timeMs);
   return (
-    <div class="count-axis">
+    <div class="faint count-axis">
       <span class={`count-mark-text${at > 0.5 ? ' is-before' : ''}`} style={{ left: `${at * 100}%` }}>
         {at > 0.5 ? `${mark.text} ▲` : `▲ ${mark.text}`}
       </span>

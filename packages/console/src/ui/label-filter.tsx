@@ -35,7 +35,7 @@ export function LabelMenu(props: LabelFilterProps) {
       }
     >
       {() => (
-        <div class="menu-part">
+        <div class="dim wraps col menu-part">
           <LabelFilter {...props} />
         </div>
       )}

@@ -91,12 +91,12 @@ export function MenuItem({ icon, note, isOn, disabled, href, onClick, children }
   );
   if (href !== undefined)
     return (
-      <a class="menu-item" href={href} aria-current={isOn ? 'page' : undefined} onClick={onClick}>
+      <a class="flex wraps menu-item" href={href} aria-current={isOn ? 'page' : undefined} onClick={onClick}>
         {content}
       </a>
     );
   return (
-    <button type="button" class="menu-item" aria-pressed={isOn} disabled={disabled} onClick={onClick}>
+    <button type="button" class="flex wraps menu-item" aria-pressed={isOn} disabled={disabled} onClick={onClick}>
       {content}
     </button>
   );

@@ -65,7 +65,7 @@ export function HistogramChart(props: HistogramChartProps) {
   const isPartial = isPartialCount(histogram);
   if (!span)
     return (
-      <p class="chart-empty">
+      <p class="dim line chart-empty">
         {isCounting ? 'Counting…' : absenceText('No timestamped records', { isComplete: !isPartial })}
       </p>
     );
@@ -80,7 +80,7 @@ export function HistogramChart(props: HistogramChartProps) {
   const summary = `${total}, ${formatCount(errors)} of them errors, from ${formatShortTime(span.fromMs, zone, nowMs)} to ${formatShortTime(span.toMs, zone, nowMs)}`;
   return (
     <div class={`chart ${isCounting ? 'is-counting' : ''}`}>
-      <span class="chart-lane" aria-hidden="true">
+      <span class="faint chart-lane" aria-hidden="true">
         all
       </span>
       <div
@@ -103,18 +103,18 @@ export function HistogramChart(props: HistogramChartProps) {
       >
         <ChartDrawing histogram={histogram} bars={bars} span={span} chosen={chosen} cursor={cursor} />
       </div>
-      <span class="chart-lane is-errors" aria-hidden="true">
+      <span class="faint chart-lane is-errors" aria-hidden="true">
         err
       </span>
       {spacedEvents(events, (span.toMs - span.fromMs) * FLAG_SHARE).map((event) => (
         <ChartFlag key={event.key} event={event} span={span} zone={zone} onGo={onGo} />
       ))}
       {at === null ? null : (
-        <p class="chart-note" aria-hidden="true">
+        <p class="small chart-note" aria-hidden="true">
           {at} · {counts} · {formatSpan(histogram.bucketMs)} per bar
         </p>
       )}
-      <div class="chart-axis" aria-hidden="true">
+      <div class="faint chart-axis" aria-hidden="true">
         {Array.from({ length: TICKS }, (_, index) => (
           <span key={index}>{tickText(timeAtFraction(span, index / (TICKS - 1)), span, zone)}</span>
         ))}

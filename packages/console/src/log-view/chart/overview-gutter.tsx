@@ -47,7 +47,7 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
   const position = `${(end * 100).toFixed(1)} %${total}${timeMs === undefined ? '' : `, ${formatTime(timeMs, zone)}`}`;
   return (
     <div
-      class="gutter"
+      class="fixed gutter"
       role="scrollbar"
       aria-label="Position in the log"
       aria-controls={LIST_ID}

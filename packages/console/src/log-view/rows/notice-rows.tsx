@@ -1,7 +1,7 @@
 import { absenceText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
-import { nodeColour } from '../../state/resource.ts';
+import { nodeStyle } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { LinkButton } from '../../ui/controls.tsx';
 import { formatBytes, formatCounted, formatShortTime, recordedText } from '../../ui/format.ts';
@@ -56,9 +56,12 @@ function RecordedText({ node, text, recorded }: Pick<GapRow, 'node' | 'text'> & 
 
 /** Something that happened to the log or the connection between two records. */
 export function EventLine({ row }: { row: EventRow }) {
-  const colour = row.node === null ? '' : `node-${nodeColour(row.node)}`;
   return (
-    <div class={`row row-event ${row.isProblem ? 'is-problem' : ''} ${colour}`} {...ROW}>
+    <div
+      class={`row row-event ${row.isProblem ? 'is-problem' : ''}`}
+      style={row.node === null ? {} : nodeStyle(row.node)}
+      {...ROW}
+    >
       <span {...CELL}>
         {row.node === null ? null : <b class="row-node">{row.node} </b>}
         {row.text}

@@ -1,6 +1,6 @@
 import { fieldValues } from '@porthole/logs/query';
 import { Component } from 'preact';
-import { nodeColour } from '../../state/resource.ts';
+import { nodeStyle } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
 import type { ShownRecord } from '../source/log-source.ts';
@@ -56,13 +56,13 @@ export class RecordRow extends Component<RecordRowProps> {
   }
 
   override render({ id, record, rowStyle, isFocused, isContext, isExpanded, isLate }: RecordRowProps) {
-    const classes = ['row', `row-${levelTone(record.level)}`, `node-${nodeColour(record.node)}`];
+    const classes = ['row', `row-${levelTone(record.level)}`];
     if (isFocused) classes.push('is-focused');
     if (isContext) classes.push('is-context');
     if (isExpanded) classes.push('is-expanded');
     const timeMs = recordTime(record);
     return (
-      <div id={id} class={classes.join(' ')} {...(isFocused ? FOCUSED_ROW : ROW)}>
+      <div id={id} class={classes.join(' ')} style={nodeStyle(record.node)} {...(isFocused ? FOCUSED_ROW : ROW)}>
         <span class="row-time" {...CELL} title={timeMs === undefined ? 'no timestamp' : new Date(timeMs).toISOString()}>
           {timeMs === undefined ? '' : formatTime(timeMs, rowStyle.zone)}
           {record.continued ? <span title="Part of a very long line">⋯</span> : null}
@@ -113,9 +113,9 @@ export class RecordRow extends Component<RecordRowProps> {
       <span class="row-message" {...CELL}>
         {isNewDay && timeMs !== undefined ? <b class="row-day">{formatDate(timeMs, zone)}</b> : null}
         {component ? (
-          <span class="row-component">{visibleText(component.slice(0, 200))}</span>
+          <span class="fixed faint row-component">{visibleText(component.slice(0, 200))}</span>
         ) : withLog ? (
-          <span class="row-component">{record.file.replace(/\.log$/, '')}</span>
+          <span class="fixed faint row-component">{record.file.replace(/\.log$/, '')}</span>
         ) : null}
         <span class="row-text">
           <MessageText text={message} matcher={matcher} />
@@ -127,12 +127,12 @@ export class RecordRow extends Component<RecordRowProps> {
           ) : null}
         </span>
         {isWrapped || (lines.length <= 1 && !isExpanded) ? null : (
-          <button type="button" class="row-more" tabIndex={-1} onClick={() => onExpand(record)}>
+          <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onExpand(record)}>
             {isExpanded ? 'fewer lines' : `+${lines.length - 1} ${lines.length === 2 ? 'line' : 'lines'}`}
           </button>
         )}
         {hidden > 0 ? (
-          <button type="button" class="row-more" tabIndex={-1} onClick={() => onOpen(record)}>
+          <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onOpen(record)}>
             show rest · {formatBytes(hidden)}
           </button>
         ) : null}

@@ -1,4 +1,5 @@
 import type { ClusterClient, ClusterEnd, LogSelection, MemberSelection } from '@porthole/client';
+import { readSearch } from '../../state/read-search.ts';
 import {
   type Direction,
   EMPTY_PAGE,
@@ -17,7 +18,6 @@ import {
   type TopResult,
 } from './log-source.ts';
 import { type FollowStart, type TimePosition, TimeSource, toRecordFilter } from './time-source.ts';
-import { readSearch } from '../../state/read-search.ts';
 
 interface ClusterSourceDeps {
   cluster: ClusterClient;

@@ -13,6 +13,7 @@ import type {
 } from '@porthole/client';
 import { coverageOf, missingText } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
+import { readSearch } from '../../state/read-search.ts';
 import {
   type Direction,
   EMPTY_PAGE,
@@ -33,7 +34,6 @@ import {
   type TopResult,
 } from './log-source.ts';
 import { toRecordFilter } from './time-source.ts';
-import { readSearch } from '../../state/read-search.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';

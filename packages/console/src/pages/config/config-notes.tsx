@@ -55,7 +55,7 @@ export function NoSettingsNote({ settings, settingsProblem, report }: KnownConfi
 /** Says why a node has no configuration to show. */
 export function NoTextNote({ report, onRetry }: { report: MemberReport; onRetry: () => void }) {
   return (
-    <p class="config-empty" role="status">
+    <p class="dim wraps config-empty" role="status">
       No configuration available for <strong>{report.id}</strong>: {outcomeText(report.outcome)}
       {report.detail !== null && <> · {report.detail}</>} · <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>

@@ -67,7 +67,7 @@ function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
   return (
     <>
       <h1>Configuration of {id}</h1>
-      <p class="config-sub">
+      <p class="dim config-sub">
         {view.labels.length > 0
           ? `The only node with ${view.labels.join(', ')}; there is nothing to compare it with.`
           : 'The only node here; with others, this page shows where they differ.'}

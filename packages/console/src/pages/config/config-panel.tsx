@@ -46,14 +46,14 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
   };
   return (
     <section class="card config-card" aria-label={`Configuration of ${id}`}>
-      <div class="config-head">
-        <div class="config-facts">
+      <div class="flex wrap line config-head">
+        <div class="flex wrap config-facts">
           {settings && <span>{countSettings(settings.settings)}</span>}
-          {settings?.file && <code class="config-file">{settings.file}</code>}
+          {settings?.file && <code class="dim wraps config-file">{settings.file}</code>}
           {report.outcome !== 'ok' && (
             <>
               <AsOf report={report} />
-              {report.asOfMs !== null && <span class="config-sub">{outcomeText(report.outcome)}</span>}
+              {report.asOfMs !== null && <span class="dim config-sub">{outcomeText(report.outcome)}</span>}
               <LinkButton onClick={onRetry}>retry</LinkButton>
             </>
           )}

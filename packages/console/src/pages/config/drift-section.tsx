@@ -85,10 +85,10 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
     );
   return (
     <>
-      <div class="config-top">
+      <div class="wrap config-top">
         <div>
           <h1>{driftHeading(matrix, role)}</h1>
-          <p class="config-sub">
+          <p class="dim config-sub">
             {role.comparedKeys} keys compared · majority value in grey · {secretsText(role)}
           </p>
         </div>
@@ -97,7 +97,7 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
       <RoleSwitch view={view} diff={diff} shown={role} />
       {partial}
       {isRequested(role, view) ? null : (
-        <p class="config-sub" role="alert">
+        <p class="dim config-sub" role="alert">
           No nodes with {requestText(view)} to compare; showing {roleName(role)}.
         </p>
       )}
@@ -205,7 +205,7 @@ function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
   const hasRows = !isEmpty || expectedRows.length > 0;
   return (
     <>
-      {isEmpty && <p class="config-empty">{emptyText(view, matrix, nodeCount)}</p>}
+      {isEmpty && <p class="dim wraps config-empty">{emptyText(view, matrix, nodeCount)}</p>}
       {hasRows && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and only a focused element scrolls by keyboard
         <section class="table-frame" aria-label="Keys that differ, by node" tabIndex={0}>
@@ -314,7 +314,7 @@ function DriftRowView({ row, matrix, view }: DriftRowProps) {
         <code>{row.key}</code>
       </th>
       <td class="is-quiet">
-        {row.majority ? <ValueText shown={row.majority} /> : <em class="value-word">no majority</em>}
+        {row.majority ? <ValueText shown={row.majority} /> : <em class="dim value-word">no majority</em>}
       </td>
       {columns.map((column) => (
         <Cell key={column.id} row={row} column={column} view={view} />

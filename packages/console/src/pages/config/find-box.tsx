@@ -36,7 +36,7 @@ export function FindBox({ label, text, onText, steps }: FindBoxProps) {
     event.preventDefault();
   };
   return (
-    <search class="config-find">
+    <search class="flex config-find">
       <input
         ref={field}
         type="search"
@@ -58,7 +58,7 @@ function Steps({ count, isMore, current, onStep }: NonNullable<FindBoxProps['ste
   const total = `${formatCount(count)}${isMore ? '+' : ''}`;
   return (
     <>
-      <span class="config-count" role="status">
+      <span class="dim config-count" role="status">
         {count === 0 ? 'not found' : `${formatCount(current + 1)} of ${total}`}
       </span>
       <IconButton label="Previous" icon="up" disabled={count === 0} onClick={() => onStep(-1)} />

@@ -69,7 +69,7 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
   };
   return (
     <section class="pair-section" aria-labelledby="pair-heading">
-      <div class="config-top">
+      <div class="wrap config-top">
         <h2 id="pair-heading" tabIndex={-1} ref={heading}>
           Side by side
         </h2>
@@ -90,13 +90,13 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
         </div>
       </div>
       {unknown.length > 0 ? (
-        <p class="config-empty" role="alert">
+        <p class="dim wraps config-empty" role="alert">
           {unknown.map((id) => `No node named "${id}"`).join(' · ')}: choose another.
         </p>
       ) : left !== null && right !== null ? (
         <LoadedPair key={`${left} ${right}`} left={left} right={right} />
       ) : (
-        <p class="config-empty">Choose two nodes to compare their configurations.</p>
+        <p class="dim wraps config-empty">Choose two nodes to compare their configurations.</p>
       )}
     </section>
   );
@@ -171,11 +171,11 @@ function PairView({ left, right, compare }: LoadedConfigs) {
   const pair = useMemo(() => pairRows(diff, leftSide, rightSide), [diff, leftSide, rightSide, isTokenized]);
   return (
     <>
-      <p class="config-sub" role="status">
+      <p class="dim config-sub" role="status">
         {summary(pair)}
       </p>
       <section class="card config-card" aria-label={`${left.id} and ${right.id} side by side`}>
-        <div class="pair-heads">
+        <div class="line pair-heads">
           <SideHead known={left} />
           <SideHead known={right} />
         </div>
@@ -203,14 +203,14 @@ function SideHead({ known }: { known: KnownConfig }) {
   const { id, settings, report } = known;
   return (
     <div class="pair-head">
-      <div class="config-facts">
+      <div class="flex wrap config-facts">
         <strong>{id}</strong>
         {report.outcome === 'ok' ? (
-          <span class="config-sub">{settings?.observes === 'service' ? 'on disk now' : 'running'}</span>
+          <span class="dim config-sub">{settings?.observes === 'service' ? 'on disk now' : 'running'}</span>
         ) : (
           <AsOf report={report} />
         )}
-        {settings && <span class="config-sub">{countSettings(settings.settings)}</span>}
+        {settings && <span class="dim config-sub">{countSettings(settings.settings)}</span>}
         <DiskNote settings={settings} />
       </div>
       <NoSettingsNote {...known} />
@@ -321,9 +321,9 @@ function Side({ row, index, side, sign, name }: SideProps) {
       </td>
       <td class={`line-text is-${name}`}>
         <TomlCode line={line} />
-        {mark && <span class="toml-note">◂ {mark.text}</span>}
-        {row.secret === 'differs' && <span class="toml-note">◂ different secret (by fingerprint)</span>}
-        {row.secret === 'unknown' && <span class="toml-note">◂ not compared</span>}
+        {mark && <span class="dim toml-note">◂ {mark.text}</span>}
+        {row.secret === 'differs' && <span class="dim toml-note">◂ different secret (by fingerprint)</span>}
+        {row.secret === 'unknown' && <span class="dim toml-note">◂ not compared</span>}
       </td>
     </>
   );

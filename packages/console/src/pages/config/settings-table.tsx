@@ -23,7 +23,7 @@ export function SettingsTable({ settings, text }: SettingsTableProps) {
   const wanted = text.toLowerCase();
   const shown = settings.filter(({ key, value }) => `${key}\n${showValue(value).text}`.toLowerCase().includes(wanted));
   const hasDefaults = settings.some(({ default: defaultValue }) => defaultValue !== null);
-  if (shown.length === 0) return <p class="config-empty">No setting with “{text}” in its key or value.</p>;
+  if (shown.length === 0) return <p class="dim wraps config-empty">No setting with “{text}” in its key or value.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and only a focused element scrolls by keyboard
     <section class="table-frame" aria-label="Settings" tabIndex={0}>
@@ -71,7 +71,7 @@ function SettingRow({ entry, hasDefaults }: { entry: SettingEntry; hasDefaults: 
 export function ChangesTable({ changes }: { changes: readonly SettingChange[] }) {
   const rest = changes.length - MAX_SHOWN;
   return (
-    <div class="table-frame changes-frame">
+    <div class="table-frame line changes-frame">
       <table class="config-table">
         <caption class="sr-only">Settings that changed since start</caption>
         <thead>
@@ -105,10 +105,10 @@ export function ChangesTable({ changes }: { changes: readonly SettingChange[] })
 /** A value in a cell; descriptions and secrets have their own style. */
 export function ValueText({ shown: { text, kind, fingerprint } }: { shown: ShownValue }) {
   if (kind === 'value') return <span class="value-text">{text}</span>;
-  if (kind !== 'secret') return <em class="value-word">{text}</em>;
+  if (kind !== 'secret') return <em class="dim value-word">{text}</em>;
   const title = fingerprint === null ? 'A secret; its value never leaves the node' : `Fingerprint ${fingerprint}`;
   return (
-    <span class={`toml-mask${text === MASK ? ' is-whole' : ''}`} title={title}>
+    <span class={`dim toml-mask${text === MASK ? ' is-whole' : ''}`} title={title}>
       {text.replaceAll(MASK, '••••••')}
       {fingerprint !== null && <> {shortFingerprint(fingerprint)}</>}
     </span>

@@ -37,9 +37,9 @@ export function TomlView({ toml, settings, found, current, label }: TomlViewProp
     const rowMatches = first === -1 ? [] : lineMatches(found, first);
     const isHere = currentMatch?.line === index;
     return (
-      <div key={index} class={`toml-line${mark?.isChanged ? ' is-marked' : ''}`} data-number={index + 1}>
+      <div key={index} class={`wrap toml-line${mark?.isChanged ? ' is-marked' : ''}`} data-number={index + 1}>
         <TomlCode line={line} matches={rowMatches} current={isHere ? current - first : null} />
-        {mark && <span class="toml-note">◂ {mark.text}</span>}
+        {mark && <span class="dim toml-note">◂ {mark.text}</span>}
       </div>
     );
   };
@@ -91,7 +91,7 @@ export function TomlCode({ line, matches = NO_MATCHES, current = null }: TomlCod
   const isCut = length > MAX_LENGTH && !isWhole && current === null;
   const tokens = isCut ? cutTokens(line.tokens, MAX_LENGTH) : line.tokens;
   return (
-    <code class="toml-code">
+    <code class="wraps toml-code">
       {lineSegments(tokens, matches).map((segment, index) => drawSegment(segment, index, current))}
       {isCut && (
         <LinkButton onClick={() => setWhole(true)}>
@@ -107,7 +107,7 @@ function drawSegment({ kind, text, found }: LineSegment, index: number, current:
   if (kind === 'plain') return content;
   if (kind === 'mask')
     return (
-      <span key={index} class="toml-mask" title="A secret; its value never leaves the node">
+      <span key={index} class="dim toml-mask" title="A secret; its value never leaves the node">
         {content}
       </span>
     );

@@ -14,12 +14,12 @@ import { componentText, levelTone, pairsText } from '../../log-view/rows/record-
 import { incidentCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
-import { nodeColour, Resource } from '../../state/resource.ts';
+import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { zoneOffsetMs } from '../../state/time-zone.ts';
 import { ALL_LOGS, canFollow, closedRange, INCIDENTS, type IncidentsView, type ZoneName } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
-import { Card, Skeleton } from '../../ui/controls.tsx';
+import { Card, NodeDot, Skeleton } from '../../ui/controls.tsx';
 import { formatCount, formatDate, formatSecond, formatSpan, zoneLabel } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
@@ -91,7 +91,7 @@ function IncidentHead({ incident, view }: { incident: Incident; view: IncidentsV
   const reportZone = { offsetMsAt: (timeMs: number) => zoneOffsetMs(zone, timeMs) };
   const link = viewUrl({ ...view, range: { kind: 'fixed', fromMs: lookedFromMs, toMs: lookedToMs } });
   return (
-    <div class="page-head">
+    <div class="flex wrap page-head">
       <div>
         <p class="dim">
           {isFound ? 'Incident' : 'Looked at'} · {formatDate(startMs, zone)}, {formatSecond(startMs, zone)} –{' '}
@@ -149,7 +149,7 @@ function StepsCard({ incident: { steps } }: { incident: Incident }) {
   const zone = useStore(preferences.zone);
   return (
     <Card id="steps-title" title="In the order it happened">
-      {steps.length === 0 && <p class="card-note">No events and no unusual records.</p>}
+      {steps.length === 0 && <p class="dim wraps card-note">No events and no unusual records.</p>}
       <ol class="steps">
         {steps.map((step, index) => (
           <Step key={`${step.kind} ${step.timeMs} ${step.title}`} step={step} isFirst={index === 0} zone={zone} />
@@ -182,7 +182,7 @@ function Step({ step, isFirst, zone }: { step: IncidentStep; isFirst: boolean; z
   const at = record && { node: record.node, cursor: record.cursor };
   return (
     <li class="step">
-      <div class="step-time">
+      <div class="fixed step-time">
         <a class="mono" href={viewUrl({ ...ALL_LOGS, isLive: false, ...(isRecord && at ? { at } : { timeMs }) })}>
           {formatSecond(timeMs, zone)}
         </a>
@@ -191,10 +191,10 @@ function Step({ step, isFirst, zone }: { step: IncidentStep; isFirst: boolean; z
           {uncertaintyMs > 0 && ` ± ${formatSpan(uncertaintyMs)}`}
         </span>
       </div>
-      <span class={`step-sign chip ${tone}`} aria-hidden="true">
+      <span class={`fixed step-sign chip ${tone}`} aria-hidden="true">
         <Icon name={icon} />
       </span>
-      <div class="step-body">
+      <div class="grow step-body">
         <h3>{title}</h3>
         {changes.map(({ key, before, after }) => (
           <p key={key} class="mono wraps">
@@ -219,10 +219,10 @@ function Step({ step, isFirst, zone }: { step: IncidentStep; isFirst: boolean; z
             .filter(Boolean)
             .join(' · ')}
         </p>
-        <p class="step-nodes">
+        <p class="wrap small step-nodes">
           {nodes.slice(0, 6).map((id) => (
             <span key={id}>
-              <span class={`dot node-${nodeColour(id)}`} aria-hidden="true" /> {id}
+              <NodeDot id={id} /> {id}
             </span>
           ))}
           {nodes.length > 6 && `${nodes.length - 6} more`}
@@ -241,12 +241,13 @@ function StepRecord({ record }: { record: NonNullable<IncidentStep['record']> })
   const tone = levelTone(record.level);
   const context = pairsText(record).slice(0, 300);
   return (
-    <p class="step-record mono">
+    <p class="wraps step-record mono">
       <b class={tone === 'warning' ? 'warning' : tone === 'error' || tone === 'fatal' ? 'problem' : 'dim'}>
         {record.level}
       </b>{' '}
       <span class="dim">{componentText(record)}</span> <MessageText text={line.slice(0, 500)} matcher={null} />
-      {rest.length > 0 && <span class="row-more">+{rest.length} lines</span>} <span class="faint">{context}</span>
+      {rest.length > 0 && <span class="fixed dim row-more">+{rest.length} lines</span>}{' '}
+      <span class="faint">{context}</span>
     </p>
   );
 }
@@ -271,7 +272,7 @@ function StandoutsCard({ incident: { standouts } }: { incident: Incident }) {
                     {[detail, common && `mostly ${common}`].filter(Boolean).join(' · ')}
                   </span>
                 </span>
-                <span class="standout-score" data-tip={tip}>
+                <span class="fixed small col standout-score" data-tip={tip}>
                   <span class="bar-track" aria-hidden="true">
                     <i style={{ width: `${Math.round(score)}%` }} />
                   </span>

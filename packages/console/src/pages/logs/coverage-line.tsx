@@ -177,7 +177,7 @@ export function rateText({ state, linesPerSecond, lagMs }: FollowStatus): string
 export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
   if (!failure) return null;
   return (
-    <div class="workspace-failure" role="alert">
+    <div class="col workspace-failure" role="alert">
       <p>
         <code>{failure.code}</code> {failure.detail}
       </p>

@@ -22,7 +22,7 @@ import {
   visibleText,
 } from '../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../log-view/source/log-source.ts';
-import { cluster, nodeColour } from '../../state/resource.ts';
+import { cluster, nodeStyle } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView, nodeView, type ZoneName } from '../../state/view.ts';
@@ -75,9 +75,11 @@ export function Details({ record, view, zone, change, ...actions }: DetailsProps
   const shown = tabs.some(({ value }) => value === part) ? part : 'fields';
   return (
     <aside ref={box} class="details" aria-label="Details of the record">
-      <header class="details-head">
+      <header class="flex details-head">
         <Chip tone={toneOf(record)}>{record.level ?? 'no level'}</Chip>
-        <b class={`cut node-${nodeColour(record.node)}`}>{record.node}</b>
+        <b class="cut" style={nodeStyle(record.node)}>
+          {record.node}
+        </b>
         <span class="grow" />
         <IconButton label="Copy link" icon="link" onClick={onCopyLink} />
         <IconButton label="Copy line" icon="copy" onClick={onCopyLine} />
@@ -108,12 +110,12 @@ export function Details({ record, view, zone, change, ...actions }: DetailsProps
           <>
             <RecordFieldList {...{ record, view, change }} />
             {record.context ? (
-              <details class="details-part">
+              <details class="col details-part">
                 <summary class="dim">Context as JSON</summary>
                 <JsonText text={contextText(record)} />
               </details>
             ) : null}
-            <p class="faint details-part">
+            <p class="faint col details-part">
               {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
             </p>
           </>
@@ -220,7 +222,7 @@ interface RecordFieldsProps {
 function RecordFieldList({ record, view, change }: RecordFieldsProps) {
   // The message is shown above.
   const fields = useMemo(() => recordFields(record).filter(({ name }) => name !== 'message'), [record]);
-  if (fields.length === 0) return <p class="dim details-part">No fields.</p>;
+  if (fields.length === 0) return <p class="dim col details-part">No fields.</p>;
   return (
     <>
       <ul class="field-list">
@@ -228,7 +230,7 @@ function RecordFieldList({ record, view, change }: RecordFieldsProps) {
           <FieldLine key={index} field={field} view={view} change={change} />
         ))}
       </ul>
-      {fields.length > MAX_FIELDS ? <p class="dim details-part">… {fields.length - MAX_FIELDS} more</p> : null}
+      {fields.length > MAX_FIELDS ? <p class="dim col details-part">… {fields.length - MAX_FIELDS} more</p> : null}
     </>
   );
 }
@@ -357,7 +359,7 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
     return { records: pickNearbyRecords(items, record), coverage: coverageOf(end ?? { reason: 'cancelled' }) };
   });
   return (
-    <section class="details-part" aria-label="Other nodes at this time">
+    <section class="col details-part" aria-label="Other nodes at this time">
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}
@@ -372,7 +374,8 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
         {value?.records.map((other) => (
           <li
             key={`${other.node} ${other.cursor}`}
-            class={`row-${levelTone(other.level)} node-${nodeColour(other.node)}`}
+            class={`row-${levelTone(other.level)}`}
+            style={nodeStyle(other.node)}
           >
             <a
               href={viewUrl({ ...ALL_LOGS, at: { node: other.node, cursor: other.cursor }, isLive: false })}
@@ -447,7 +450,7 @@ interface CallSiteProps extends Pick<DetailsProps, 'record' | 'view' | 'zone'> {
 function CallSite({ record, view, zone, site: { value, failure, span } }: CallSiteProps) {
   const callSite = record.source ?? '';
   return (
-    <section class="details-part" aria-label="This call site">
+    <section class="col details-part" aria-label="This call site">
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}

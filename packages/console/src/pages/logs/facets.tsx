@@ -12,11 +12,11 @@ import {
 } from '../../log-view/source/log-source.ts';
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
 import { termState, withoutValue } from '../../state/query-view.ts';
-import { cluster, nodeColour } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
-import { IconButton, LinkButton } from '../../ui/controls.tsx';
+import { IconButton, LinkButton, NodeDot } from '../../ui/controls.tsx';
 import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -109,7 +109,7 @@ function Facet({ name, isOpen: given, onToggle, tip, aside, children }: FacetPro
       <div class="facet-head">
         <button
           type="button"
-          class="facet-name"
+          class="flex grow dim facet-name"
           aria-expanded={isOpen}
           aria-controls={id}
           data-tip={tip}
@@ -146,23 +146,25 @@ interface FacetValueProps {
 function FacetValue(props: FacetValueProps) {
   const { text, title, count, countTitle, share, state, hasBox, tone = '', label, onClick, children } = props;
   return (
-    <li class={`facet-value ${tone} ${state === 'off' ? 'is-off' : ''} ${state === 'exclude' ? 'is-excluded' : ''}`}>
+    <li
+      class={`flex facet-value ${tone} ${state === 'off' ? 'is-off' : ''} ${state === 'exclude' ? 'is-excluded' : ''}`}
+    >
       {/* Set by property, which the content security policy allows. */}
       <i class="facet-bar" aria-hidden="true" style={{ width: `${Math.round(share * 100)}%` }} />
       <button
         type="button"
-        class="facet-button"
+        class="flex grow facet-button"
         aria-pressed={state === 'exclude' ? 'mixed' : state === 'include'}
         aria-label={label}
         title={title}
         disabled={!onClick}
         onClick={onClick}
       >
-        {hasBox ? <span class="facet-box">{state === 'include' ? <Icon name="check" /> : null}</span> : null}
-        <span class="facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
+        {hasBox ? <span class="fixed facet-box">{state === 'include' ? <Icon name="check" /> : null}</span> : null}
+        <span class="flex facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
       </button>
       {children}
-      <span class="facet-count" title={countTitle}>
+      <span class="fixed faint facet-count" title={countTitle}>
         {count ?? ''}
       </span>
     </li>
@@ -263,7 +265,7 @@ function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 
               hasBox
               text={
                 <>
-                  <span class={`dot node-${nodeColour(id)}`} aria-hidden="true" />
+                  <NodeDot id={id} />
                   <span class="cut">{id}</span>
                   {state === 'up' ? null : <span class="chip is-err">gone</span>}
                 </>
@@ -370,7 +372,7 @@ function FieldsStatus({ value, atMs, zone, isLoading, onRefresh }: FieldsStatusP
   if (!value) return isLoading ? <Loading what="the fields" /> : null;
   const part = partText(value.counted, zone, Date.now());
   return (
-    <p class="facet-status faint" role="status">
+    <p class="small facet-status faint" role="status">
       {isLoading ? 'Counting…' : `${examinedText(value)} · ${formatSecond(atMs, zone)}`}
       {isLoading ? null : (
         <>
@@ -393,11 +395,11 @@ function listedFields(value: FieldsResult | null, opened: readonly string[], typ
 
 function MoreFields({ value, typed }: { value: FieldsResult; typed: string }) {
   const { fields, totalFields } = value;
-  if (fields.length === 0) return <p class="facet-status dim">{emptyText(value)}</p>;
+  if (fields.length === 0) return <p class="small facet-status dim">{emptyText(value)}</p>;
   if (filterFields(fields, typed).length === 0)
-    return <p class="facet-status dim">No field with this name among those listed.</p>;
+    return <p class="small facet-status dim">No field with this name among those listed.</p>;
   return totalFields > fields.length ? (
-    <p class="facet-status dim">At least {totalFields - fields.length} rarer fields are not listed.</p>
+    <p class="small facet-status dim">At least {totalFields - fields.length} rarer fields are not listed.</p>
   ) : null;
 }
 
@@ -443,15 +445,15 @@ function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
   const most = Math.max(0.001, ...lines.map(({ share }) => share));
   return (
     <>
-      {part ? <p class="facet-status warning">{part}</p> : null}
-      {lines.length === 0 ? <p class="facet-status dim">{emptyText(value)}</p> : null}
+      {part ? <p class="small facet-status warning">{part}</p> : null}
+      {lines.length === 0 ? <p class="small facet-status dim">{emptyText(value)}</p> : null}
       <ul class={isLoading ? 'is-counting' : ''} aria-busy={isLoading}>
         {lines.map((line) => (
           <ValueLine key={`${line.kind} ${line.value}`} {...{ line, by, view, change }} share={line.share / most} />
         ))}
       </ul>
       {value.values.some(({ error }) => error !== undefined) ? (
-        <p class="facet-status dim">≥ is a lower bound: there are too many values to count each.</p>
+        <p class="small facet-status dim">≥ is a lower bound: there are too many values to count each.</p>
       ) : null}
     </>
   );

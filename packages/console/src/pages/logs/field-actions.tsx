@@ -131,7 +131,7 @@ export function ValueMenu({ picked, view, change, onLeave, onClose }: ValueMenuP
       }}
     >
       {values.map((value, index) => (
-        <div key={index} class="value-group">
+        <div key={index} class="line value-group">
           <p title={visibleText(value)}>
             <span class="dim">{visibleText(field)}</span> {oneLine(visibleText(value.slice(0, 200)))}
           </p>
@@ -187,7 +187,7 @@ function useLeaving(box: { current: HTMLElement | null }, onLeave: () => void): 
 /** Actions as small buttons with their names as labels. */
 export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) {
   return (
-    <span class="value-actions">
+    <span class="fixed value-actions">
       {actions.map(({ kind, icon, label, isPressed, run }) => (
         <IconButton key={kind} label={label} icon={icon} aria-pressed={isPressed} onClick={run} />
       ))}

@@ -49,7 +49,7 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
         {timePreview(text, timeInputClock(zone, Date.now()), zone) ||
           '14:05 · yesterday 18:00 · 15m · 2026-11-15 14:05 · RFC 3339'}
       </p>
-      <div class="dialog-buttons">
+      <div class="wrap dialog-buttons">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" class="is-primary" disabled={timeMs === undefined}>
           Go

@@ -159,7 +159,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
         onFacets={toggleFacets}
       />
       <Conditions {...{ view, change }} />
-      <div class="coverage-row">
+      <div class="flex wrap coverage-row">
         <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
         <FindTools {...{ view, workspace, change }} find={state.find} />
       </div>
@@ -190,7 +190,13 @@ function WorkspacePage({ view }: { view: LogsView }) {
           <Sheet title="Facets" class="facets-sheet" isOpen={hasSheet} onClose={() => setSheet(false)}>
             {facets}
           </Sheet>
-          <Sheet title="Record" class="details-sheet" side="right" isOpen={details !== null} onClose={() => void closeDetails()}>
+          <Sheet
+            title="Record"
+            class="details-sheet"
+            side="right"
+            isOpen={details !== null}
+            onClose={() => void closeDetails()}
+          >
             {details}
           </Sheet>
         </>
@@ -326,7 +332,11 @@ function ChartPanel({ state, range, histogram, zone, events, onGo, change }: Cha
   const before = useRef<(TimeRange | null)[]>([]);
   const { isCounting, countFailure } = state;
   if (!histogram)
-    return <p class="chart-empty">{isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}</p>;
+    return (
+      <p class="dim line chart-empty">
+        {isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}
+      </p>
+    );
   return (
     <HistogramChart
       {...{ histogram, requested, zone, events, onGo, isCounting }}

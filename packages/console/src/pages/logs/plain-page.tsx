@@ -34,7 +34,7 @@ export function PlainPage({ view }: { view: LogsView }) {
   return (
     <div class="plain">
       <h1 class="sr-only">Log records as text</h1>
-      <p class="plain-links">
+      <p class="wrap plain-links">
         <a href={viewUrl({ ...view, isPlain: false })}>Back to the workspace</a>
         {oldest && !value?.isFromStart ? <a href={linkTo(oldest)}>Older records</a> : null}
         {newest && !value?.isToEnd ? <a href={linkTo(newest)}>Newer records</a> : null}

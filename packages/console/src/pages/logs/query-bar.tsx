@@ -5,11 +5,10 @@ import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions as pageActions } from '../../state/notice.ts';
-import { nodeColour } from '../../state/resource.ts';
 import { openSaved, savedViews } from '../../state/saved-views.ts';
 import { type LogsView, sourceName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Condition, IconButton, Segments } from '../../ui/controls.tsx';
+import { Condition, IconButton, NodeDot, Segments } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -212,7 +211,7 @@ export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'chang
           text={sourceName(source)}
           onRemove={() => change({ sources: sources.filter((other) => other !== source), at: null })}
         >
-          <span class={`dot node-${nodeColour(source.node)}`} aria-hidden="true" />
+          <NodeDot id={source.node} />
         </Condition>
       ))}
       {conditions.map(({ text, rest }) => (
@@ -239,8 +238,8 @@ export function FindTools({
         : ''
       : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
   return (
-    <span class="find-tools">
-      <span class="find-count" role="status">
+    <span class="wrap find-tools">
+      <span class="dim find-count" role="status">
         {count}
         {message ? (
           <span id="find-message" class={total === null ? 'field-problem' : 'dim'}>

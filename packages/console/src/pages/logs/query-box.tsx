@@ -45,9 +45,9 @@ export function QueryBox(props: QueryBoxProps) {
   const isOpen = options.length > 0;
   return (
     <div class="query-box">
-      <div class={`query-field ${isInvalid ? 'has-problem' : ''}`}>
+      <div class={`flex query-field ${isInvalid ? 'has-problem' : ''}`}>
         <Icon name="search" />
-        <span class="query-input">
+        <span class="grow query-input">
           {view.isRegex ? null : <QueryTokens text={text} scrollLeft={scrollLeft} />}
           <input
             ref={field}
@@ -295,14 +295,14 @@ function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
           key={`${option.label} ${at}`}
           id={optionId(id, at)}
           role="option"
-          class="option"
+          class="flex menu-item"
           aria-selected={at === index}
           // Otherwise the box would lose the focus, and the list would be closed before the click.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onChoose(at)}
         >
-          <span class="mono">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
-          <span class="dim">{visibleText(option.detail)}</span>
+          <span class="mono grow">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
+          <span class="dim small">{visibleText(option.detail)}</span>
         </div>
       ))}
     </div>

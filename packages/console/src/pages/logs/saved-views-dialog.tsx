@@ -111,7 +111,7 @@ function ViewLine({ saved, onOpen }: { saved: SavedView; onOpen: () => void }) {
   const name = visibleText(saved.name);
   if (isRenaming) return <RenameForm saved={saved} onEnd={() => setRenaming(false)} />;
   return (
-    <li class="view-line">
+    <li class="flex view-line">
       <a href={viewUrl(openSaved(saved))} onClick={onOpen}>
         <b>{name}</b>
         <span class="dim mono cut">{visibleText(queryText(saved))}</span>
@@ -151,7 +151,7 @@ function RenameForm({ saved, onEnd }: { saved: SavedView; onEnd: () => void }) {
     onEnd();
   };
   return (
-    <li class="view-line">
+    <li class="flex view-line">
       <form class="view-form" onSubmit={submit}>
         <input
           ref={field}
@@ -183,7 +183,7 @@ function FileButtons({ views, onClose }: { views: readonly SavedView[]; onClose:
       <p class="dim wraps" role="status">
         {outcome}
       </p>
-      <div class="dialog-buttons">
+      <div class="wrap dialog-buttons">
         <Button disabled={views.length === 0} onClick={exportViews}>
           Export
         </Button>

@@ -3,10 +3,10 @@ import { matchesPattern } from '@porthole/contract';
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { groupByLabel, hasLabels } from '../../state/labels.ts';
-import { cluster, nodeColour, Resource } from '../../state/resource.ts';
+import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { type SourceChoice, sourceName, type ZoneName } from '../../state/view.ts';
-import { Button, LinkButton } from '../../ui/controls.tsx';
+import { Button, LinkButton, NodeDot } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatBytes, formatCounted, formatShortTime } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
@@ -95,7 +95,7 @@ function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps
           </Fragment>
         ))}
       </div>
-      <div class="dialog-buttons">
+      <div class="wrap dialog-buttons">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" class="is-primary">
           {picked.length === 0 ? 'Show all logs' : `Show ${formatCounted(picked.length, 'log')}`}
@@ -116,9 +116,9 @@ interface NodeChoicesProps {
 /** The logs of one node. */
 function NodeChoices({ own: { node, families }, all, picked, zone, setPicked }: NodeChoicesProps) {
   return (
-    <fieldset class={`node-${nodeColour(node)}`}>
+    <fieldset>
       <legend>
-        <i class="dot" aria-hidden="true" /> <span>{node}</span>
+        <NodeDot id={node} /> <span>{node}</span>
       </legend>
       <Choice
         name={`All logs of ${node}`}

@@ -43,7 +43,7 @@ export function LearnedFormatView({ file }: { file: LogFileDetails }) {
       </dl>
       {samples.map((parts, index) => (
         // The names of its parts are above them.
-        <div key={index} class="sample-line mono">
+        <div key={index} class="small wraps sample-line mono">
           {parts.map(({ kind, text }, at) => (
             <span key={at} class={`part-${kind}`} data-kind={kind === 'other' ? undefined : kind}>
               {visibleText(text)}

@@ -135,7 +135,7 @@ function ErrorRow({ id, record }: { id: string; record: ClusterRecord }) {
           </time>
         )}
         <code>{source ?? file}</code>
-        <span class="site-message">{message.split('\n', 1)[0]}</span>
+        <span class="cut site-message">{message.split('\n', 1)[0]}</span>
       </a>
     </li>
   );

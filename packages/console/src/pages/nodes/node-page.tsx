@@ -2,9 +2,10 @@ import type { ClusterNode } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { cluster, nodeColour } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { type NodeView, nodeLogs, nodeView, recordedView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { NodeDot } from '../../ui/controls.tsx';
 import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Loading, ResourceNote } from '../../ui/notes.tsx';
@@ -32,7 +33,12 @@ export function NodePage({ view }: { view: NodeView }) {
       {node ? <NodeHead node={node} /> : <h1>{id}</h1>}
       <nav class="tabs" aria-label={`Parts of ${id}`}>
         {TABS.map((part) => (
-          <a key={part.tab} class="tab" href={viewUrl(nodeView(id, part.tab))} aria-current={part.tab === tab ? 'page' : undefined}>
+          <a
+            key={part.tab}
+            class="tab"
+            href={viewUrl(nodeView(id, part.tab))}
+            aria-current={part.tab === tab ? 'page' : undefined}
+          >
             {part.name}
           </a>
         ))}
@@ -70,7 +76,7 @@ function NodeHead({ node }: { node: ClusterNode }) {
   return (
     <div class="node-head">
       <h1>
-        <span class={`dot ${isUp ? `node-${nodeColour(node.id)}` : 'node-off'}`} aria-hidden="true" />
+        <NodeDot id={node.id} isOff={!isUp} />
         {node.id}
       </h1>
       <p>
@@ -98,7 +104,7 @@ function NodeLogs({ id, text }: { id: string; text: string }) {
   const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;
   return (
     <div class="node-logs">
-      <div class="files-head">
+      <div class="flex wrap files-head">
         <input
           type="search"
           aria-label="Files whose name contains"

@@ -2,9 +2,9 @@ import type { ClusterNode } from '@porthole/client';
 import { missingOfMember, reportText } from '@porthole/contract';
 import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
-import { nodeColour } from '../../state/resource.ts';
 import { nodeLogs, nodeView, recordedView, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { NodeDot } from '../../ui/controls.tsx';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
@@ -123,7 +123,7 @@ function LabelLink({ label, labels, by }: { label: string; labels: readonly stri
   const isOn = labels.includes(label);
   return (
     <a
-      class="label-link"
+      class="dim wraps label-link"
       aria-current={isOn ? 'true' : undefined}
       title={isOn ? `Show nodes without ${label}, too` : `Show only nodes with ${label}`}
       href={viewUrl({ page: 'nodes', labels: toggleLabel(labels, label), by })}
@@ -139,7 +139,7 @@ function NodeRow({ node, labels, by, counts, nowMs, hasArchive, isQuiet, isOddVe
     <tr class={isUp ? undefined : 'is-missing'}>
       <th scope="row">
         <NodeName id={node.id} isDim={!isUp} /> <span class="address">{nodeAddress(node)}</span>{' '}
-        <span class="node-labels">
+        <span class="wrap node-labels">
           {labelTexts(node).map((label) => (
             <LabelLink key={label} label={label} labels={labels} by={by} />
           ))}
@@ -283,7 +283,7 @@ function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): 
 function NodeName({ id, isDim = false }: { id: string; isDim?: boolean }) {
   return (
     <a class="node-name" href={viewUrl(nodeView(id))}>
-      <span class={`dot ${isDim ? 'node-off' : `node-${nodeColour(id)}`}`} aria-hidden="true" />
+      <NodeDot id={id} isOff={isDim} />
       {id}
     </a>
   );

@@ -22,7 +22,7 @@ export function NodesPage({ view }: { view: NodesView }) {
   return (
     <div class="stack">
       {note}
-      <div class="page-head">
+      <div class="flex wrap page-head">
         <div>
           <h1>{nodes.length === 0 ? 'No node has these labels' : headline(nodes)}</h1>
           {hidden && (

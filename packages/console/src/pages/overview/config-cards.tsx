@@ -47,11 +47,11 @@ export function DriftCard({ drift, labels, known }: DriftCardProps) {
         ))}
       </ul>
       {rows.length > SHOWN && (
-        <p class="card-note">
+        <p class="dim wraps card-note">
           <a href={viewUrl(all)}>{rows.length - SHOWN} more</a>
         </p>
       )}
-      {value && <p class="card-note">{restText(value, rows.length)}</p>}
+      {value && <p class="dim wraps card-note">{restText(value, rows.length)}</p>}
       {value && <PartialNote answer={value} known={known} onRetry={() => drift.reload()} />}
     </Card>
   );
@@ -122,12 +122,12 @@ export function SettingsCard() {
         ))}
       </ul>
       {changed.length > SHOWN_SETTINGS && (
-        <p class="card-note">
+        <p class="dim wraps card-note">
           <a href={configUrl}>{changed.length - SHOWN_SETTINGS} more</a>
         </p>
       )}
       {isUnknown && (
-        <p class="card-note">
+        <p class="dim wraps card-note">
           {value?.settings.length} keys, read from <code>{value?.file}</code>. Their defaults are unknown.
         </p>
       )}

@@ -4,10 +4,9 @@ import { useRef, useState } from 'preact/hooks';
 import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import { groupByLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
-import { nodeColour } from '../../state/resource.ts';
 import { nodeLogs, nodeView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Card, Chip, LinkButton, Skeleton } from '../../ui/controls.tsx';
+import { Card, Chip, LinkButton, NodeDot, Skeleton } from '../../ui/controls.tsx';
 import { formatCounted, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -77,7 +76,7 @@ export function StripCard({ nodes, names, strip, events, by, filter }: StripProp
         {range && <StripAxis range={range} />}
       </div>
       {isMany && (
-        <p class="card-note strip-more">
+        <p class="dim wraps card-note strip-more">
           {isAll ? '' : `${formatCounted(nodes.length - shown.length, 'calmer node')} not shown · `}
           <LinkButton onClick={() => setAll(!isAll)}>{isAll ? 'Show fewer' : `Show all ${nodes.length}`}</LinkButton>
         </p>
@@ -110,7 +109,7 @@ function StripRow({ node, name, cells, strip, events }: StripRowProps) {
         aria-label={node.id}
         data-tip={`${node.id}\n${stateText(node)}`}
       >
-        <span class={`dot node-${nodeColour(node.id)}`} aria-hidden="true" />
+        <NodeDot id={node.id} />
         <span class={`cut ${isUp ? '' : 'problem'}`}>{name}</span>
       </a>
       {strip ? <Cells node={node} cells={cells} strip={strip} events={events} /> : <Skeleton height={22} />}
@@ -214,7 +213,7 @@ function StripAxis({ range: { fromMs, toMs } }: { range: StripRange }) {
   const zone = useStore(preferences.zone);
   const isLong = toMs - fromMs > 86_400_000;
   return (
-    <div class="strip-axis mono" aria-hidden="true">
+    <div class="faint strip-axis mono" aria-hidden="true">
       {Array.from({ length: TICKS }, (_, index) => {
         const timeMs = fromMs + (index / (TICKS - 1)) * (toMs - fromMs);
         return (

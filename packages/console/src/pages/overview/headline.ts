@@ -62,7 +62,10 @@ function errorsPart({
   const first = Math.min(...bursts.map(({ timeMs }) => timeMs));
   const bursting = [...new Set(bursts.map(({ node }) => node))];
   if (bursting.length > 0) {
-    const where = bursting.length <= MAX_NAMED ? bursting.map((id) => names.get(id) ?? id).join(' and ') : `${bursting.length} nodes`;
+    const where =
+      bursting.length <= MAX_NAMED
+        ? bursting.map((id) => names.get(id) ?? id).join(' and ')
+        : `${bursting.length} nodes`;
     return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isRise: true };
   }
   if (!strip) return null;

@@ -5,7 +5,7 @@ import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { cluster, nodeColour, type Resource } from '../../state/resource.ts';
+import { cluster, type Resource } from '../../state/resource.ts';
 import {
   ALL_LOGS,
   INCIDENTS,
@@ -20,7 +20,7 @@ import {
   type ZoneName,
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Card, Chip, LinkButton } from '../../ui/controls.tsx';
+import { Card, Chip, LinkButton, NodeDot } from '../../ui/controls.tsx';
 import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -99,7 +99,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const errorsView: LogsView = { ...ALL_LOGS, labels, range: range ?? LAST_HOUR, minLevel: 'ERROR' };
   return (
     <>
-      <div class="page-head">
+      <div class="flex wrap page-head">
         <div>
           <h1>
             {alarm && <span class="problem">{alarm}</span>}
@@ -226,7 +226,7 @@ function PatternsCard({
           ))}
         </ul>
       )}
-      {value && newSitesText(value) && <p class="card-note">{newSitesText(value)}</p>}
+      {value && newSitesText(value) && <p class="dim wraps card-note">{newSitesText(value)}</p>}
       {value && <PartialNote answer={value} known={known} onRetry={() => patterns.reload()} />}
     </Card>
   );
@@ -246,17 +246,17 @@ function PatternRow({ group, spark, view, zone }: PatternRowProps) {
     <a class="card-row pattern" href={viewUrl({ ...groupView(group), labels: view.labels })}>
       <Spark points={spark} isError={isError} />
       <span class="grow">
-        <span class="pattern-text mono">
+        <span class="wraps pattern-text mono">
           <PatternText group={group} />
         </span>
-        <span class="dim pattern-facts">
+        <span class="dim wrap small pattern-facts">
           <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
           <span class="wraps">{group.source ?? group.sample.file}</span>
           {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
-          <span class="pattern-nodes">
+          <span class="wrap pattern-nodes">
             {nodes.slice(0, 3).map((id) => (
               <span key={id}>
-                <span class={`dot node-${nodeColour(id)}`} aria-hidden="true" /> {id}
+                <NodeDot id={id} /> {id}
               </span>
             ))}
             {nodes.length > 3 && `${nodes.length - 3} more`}
@@ -276,7 +276,7 @@ function PatternText({ group: { shape, sample } }: { group: Group }) {
     <>
       {parts.map((part, index) => (
         <span key={index}>
-          {index > 0 && <i class="hole">…</i>}
+          {index > 0 && <i class="faint hole">…</i>}
           {part}
         </span>
       ))}
@@ -312,7 +312,7 @@ function DemoHint() {
       title="Nothing is configured yet"
       aside={<LinkButton onClick={() => preferences.dismiss(HINT)}>dismiss</LinkButton>}
     >
-      <div class="card-body page-head">
+      <div class="card-body flex wrap page-head">
         <p>
           This node shows its own log and settings.{' '}
           {demoUrl ? (

@@ -18,7 +18,7 @@ export function UiPage() {
   return (
     <div class="ui-themes">
       {(['light', 'dark'] as const).map((theme) => (
-        <section key={theme} class="ui-theme stack" data-theme={theme} aria-label={theme}>
+        <section key={theme} class="stack" data-theme={theme} aria-label={theme}>
           <h1>Components, {theme}</h1>
           <Components theme={theme} />
         </section>
@@ -30,7 +30,7 @@ export function UiPage() {
 function Part({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <Card id={`ui-${name}`} title={name}>
-      <div class="card-body ui-part">{children}</div>
+      <div class="card-body flex wrap">{children}</div>
     </Card>
   );
 }
@@ -62,7 +62,7 @@ function Components({ theme }: { theme: string }) {
           </span>
         ))}
         {Array.from({ length: 8 }, (_, index) => (
-          <span key={index} class={`node-${index + 1}`}>
+          <span key={index} style={{ color: `var(--node-${index + 1})` }}>
             <span class="dot" /> node {index + 1}
           </span>
         ))}
@@ -160,7 +160,7 @@ function Components({ theme }: { theme: string }) {
           </span>
         </p>
         <Skeleton height={20} />
-        <span class="hatched ui-hatched">not read</span>
+        <span class="hatched">not read</span>
         <span class="spinner" />
         <Button tip="A tooltip" onClick={() => showNotice('Link copied')}>
           Toast and tooltip
@@ -169,7 +169,7 @@ function Components({ theme }: { theme: string }) {
         <Button onClick={() => setOpen('sheet')}>Sheet</Button>
         <Dialog title="A dialog" isOpen={open === 'dialog'} onClose={close}>
           <p>It traps the focus, closes with Escape and restores the focus.</p>
-          <div class="dialog-buttons">
+          <div class="wrap dialog-buttons">
             <Button onClick={close}>Cancel</Button>
             <Button class="is-primary" onClick={close}>
               Go
