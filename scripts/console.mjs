@@ -39,6 +39,9 @@ const INPUTS = [
   'scripts/console.mjs',
 ];
 
+/** The scripts of pages, which the first script lets the browser load at once. */
+const PAGES = ['src/pages/what-happened.ts', 'src/pages/logs/logs-page.tsx', 'src/pages/members.ts'];
+
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
 
@@ -70,7 +73,7 @@ export async function buildConsole() {
 function bundlePage() {
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
-    entryPoints: { console: join(SOURCE, 'src/main.tsx') },
+    entryPoints: { console: join(SOURCE, 'src/main.ts') },
     outdir: join(CONSOLE, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
@@ -97,28 +100,34 @@ function bundlePage() {
   });
 }
 
-/** The page, which names the files of this build; what the script needs at once is fetched beside it. */
+/** The page, which names the files of this build; what every page needs is fetched beside its script, the rest is listed. */
 function pageWith({ outputs }) {
   const urlOf = (path) => path.slice(path.indexOf('web/') + 'web'.length);
-  const [path, { cssBundle }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
+  const outputOf = (source) => Object.keys(outputs).find((path) => outputs[path].entryPoint?.endsWith(source));
+  const entry = outputOf('src/main.ts');
+  const always = scriptsOf(outputs, outputOf('src/start.tsx'));
   const fonts = Object.keys(outputs).filter((output) => output.endsWith('.woff2'));
+  const parts = PAGES.map((source) => {
+    const own = scriptsOf(outputs, outputOf(source)).filter((path) => !always.includes(path));
+    return [source.match(/([\w-]+)\.tsx?$/)[1], ...own.map((path) => urlOf(path).replace('/assets/', ''))].join(' ');
+  });
   const tags = [
-    ...fonts.map((font) => `<link rel="preload" as="font" type="font/woff2" crossorigin href="${urlOf(font)}">`),
-    cssBundle && `<link rel="stylesheet" href="${urlOf(cssBundle)}">`,
-    ...neededAtOnce(outputs, path).map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
-    `<script type="module" src="${urlOf(path)}"></script>`,
+    `<link rel="stylesheet" href="${urlOf(outputs[entry].cssBundle)}">`,
+    `<meta name="porthole-parts" content="${parts.join(';')}">`,
+    `<script type="module" src="${urlOf(entry)}"></script>`,
+    ...always.map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
+    ...fonts.map((font) => `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="${urlOf(font)}">`),
   ];
   const page = readFileSync(join(SOURCE, 'index.html'), 'utf8');
-  return page.replace('</head>', `${tags.filter(Boolean).join('\n')}\n</head>`);
+  return page.replace('</head>', `${tags.join('\n')}\n</head>`);
 }
 
-/** What a script imports, and what that imports; nothing of what is loaded later. */
-function neededAtOnce(outputs, start) {
+/** A script, what it imports, and what that imports; nothing of what is loaded later. */
+function scriptsOf(outputs, start) {
   const found = new Set([start]);
   // Iterating a set includes what is added meanwhile.
   for (const path of found)
     for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);
-  found.delete(start);
   return [...found];
 }
 

@@ -128,7 +128,7 @@ describe('the layers', () => {
       "import { a } from './a.ts';\nexport type { B } from '@porthole/logs';\nimport './c.css';\nawait import('node:fs');",
     );
     expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', './c.css', 'node:fs']);
-    expect(readSources('console').map(({ file }) => file)).toContain('main.tsx');
+    expect(readSources('console').map(({ file }) => file)).toContain('start.tsx');
   });
 });
 

@@ -1,3 +1,5 @@
+// What every page needs is then one script, instead of one for every set of pages that share a part of it.
+import '../../start.tsx';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ShownEvent } from '../../events/event-text.ts';
 import { loadEvents } from '../../events/load-events.ts';
@@ -26,16 +28,18 @@ import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
 import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
 import { viewActions } from './view-actions.ts';
 
+export { openEarly } from './use-log-workspace.ts';
+
 /** Narrower, facets and details lie over the rows instead of beside them. */
 const NARROW = '(max-width: 1100px)';
 
 /** Rows that are looked at to see whether they are of several logs. */
 const LOOKED_AT = 200;
 
-const Details = lazy(async () => (await import('./details.tsx')).Details);
-const GoToTime = lazy(async () => (await import('./go-to-time.tsx')).GoToTime);
-const PlainPage = lazy(async () => (await import('./plain-page.tsx')).PlainPage);
-const SourceChooser = lazy(async () => (await import('./source-chooser.tsx')).SourceChooser);
+const Details = lazy(async () => (await import('./opened-later.ts')).Details);
+const GoToTime = lazy(async () => (await import('./opened-later.ts')).GoToTime);
+const PlainPage = lazy(async () => (await import('./opened-later.ts')).PlainPage);
+const SourceChooser = lazy(async () => (await import('./opened-later.ts')).SourceChooser);
 
 /** The logs as a workspace or as plain text. */
 export function LogsPage({ view }: { view: LogsView }) {

@@ -138,7 +138,7 @@ function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: stri
   );
 }
 
-const SavedViewsDialog = lazy(async () => (await import('./saved-views-dialog.tsx')).SavedViewsDialog);
+const SavedViewsDialog = lazy(async () => (await import('./opened-later.ts')).SavedViewsDialog);
 
 /** Views listed in the menu; the dialog has all of them. */
 const MAX_LISTED = 8;

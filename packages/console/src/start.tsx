@@ -1,4 +1,3 @@
-import './style/main.css';
 import { render } from 'preact';
 import { App, loadPage } from './app.tsx';
 import { navigation } from './state/navigation.ts';
@@ -20,7 +19,7 @@ if (root) void openPage(navigation.view.value).then(() => render(<App />, root))
 async function openPage(view: View): Promise<void> {
   const early =
     view.page === 'logs'
-      ? import('./pages/logs/use-log-workspace.ts').then(({ openEarly }) => openEarly(view))
+      ? import('./pages/logs/logs-page.tsx').then(({ openEarly }) => openEarly(view))
       : undefined;
   // If it cannot be loaded, the page says so.
   await Promise.allSettled([loadPage(view), early]);
