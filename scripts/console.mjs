@@ -93,11 +93,25 @@ function bundlePage() {
     // As it is served; escapes of "·" and "→" would be longer.
     charset: 'utf8',
     banner: { js: `// licences: /${LICENCES}` },
+    plugins: [{ name: 'shared', setup: shareStart }],
     metafile: true,
     write: false,
     absWorkingDir: ROOT,
     logLevel: 'warning',
   });
+}
+
+/**
+ * Lets every page import the start: what all of them need is then one script, instead of one for every set of pages that
+ * share a part of it.
+ */
+function shareStart(pass) {
+  const start = join(SOURCE, 'src/start.tsx');
+  pass.onLoad({ filter: /src\/pages\/([\w-]+|logs\/(logs-page|opened-later))\.tsx?$/ }, ({ path }) => ({
+    contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(start)};\n`,
+    loader: path.endsWith('x') ? 'tsx' : 'ts',
+    resolveDir: dirname(path),
+  }));
 }
 
 /** The page, which names the files of this build; what every page needs is fetched beside its script, the rest is listed. */

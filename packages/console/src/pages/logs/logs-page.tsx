@@ -1,5 +1,3 @@
-// What every page needs is then one script, instead of one for every set of pages that share a part of it.
-import '../../start.tsx';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ShownEvent } from '../../events/event-text.ts';
 import { loadEvents } from '../../events/load-events.ts';
