@@ -64,7 +64,7 @@ function moveFocus(box: HTMLElement | null, { key, target }: KeyboardEvent): boo
   const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
   if (step === 0 || !box || target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return false;
   const items = [...box.querySelectorAll<HTMLElement>('.menu-item:not(:disabled)')];
-  const at = items.findIndex((item) => item === document.activeElement);
+  const at = items.findIndex((item) => item.matches(':focus'));
   items[at < 0 ? (step > 0 ? 0 : items.length - 1) : (at + step + items.length) % items.length]?.focus();
   return items.length > 0;
 }
