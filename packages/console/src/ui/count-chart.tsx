@@ -6,15 +6,9 @@ import { viewUrl } from '../state/view-url.ts';
 import { formatCounted, formatMinute, formatSecond } from './format.ts';
 import { useStore } from './hooks.ts';
 
-interface ChartMark {
-  timeMs: number;
-  text: string;
-}
-
 interface CountChartProps {
   columns: readonly CountColumn[];
   range: ColumnRange;
-  marks?: readonly ChartMark[];
   /** Link of a bar. */
   viewFor: (column: CountColumn) => View;
 }
@@ -28,7 +22,7 @@ const MIN_PX = 2;
 const TICKS = 5;
 
 /** Errors and warnings as bars. One tab stop; arrow keys move between bars, Enter follows the link. */
-export function CountChart({ columns, range, marks = [], viewFor }: CountChartProps) {
+export function CountChart({ columns, range, viewFor }: CountChartProps) {
   const zone = useStore(preferences.zone);
   const list = useRef<HTMLUListElement>(null);
   const [stop, setStop] = useState(columns.length - 1);
@@ -41,7 +35,6 @@ export function CountChart({ columns, range, marks = [], viewFor }: CountChartPr
     setStop(next);
     list.current?.querySelectorAll('a')[next]?.focus();
   };
-  const share = (timeMs: number) => (timeMs - range.fromMs) / (range.toMs - range.fromMs);
   return (
     <figure class="count-chart">
       <figcaption class="sr-only">{chartSummary(columns, zone)}</figcaption>
@@ -67,12 +60,8 @@ export function CountChart({ columns, range, marks = [], viewFor }: CountChartPr
             none
           </p>
         )}
-        {marks.map(({ timeMs, text }) => (
-          <span key={text} class="count-mark" style={{ left: `${share(timeMs) * 100}%` }} title={text} />
-        ))}
       </div>
       <ChartAxis range={range} zone={zone} />
-      {marks.length > 0 && <MarkLine marks={marks} share={share} />}
     </figure>
   );
 }
@@ -86,21 +75,6 @@ function ChartAxis({ range, zone }: { range: ColumnRange; zone: ZoneName }) {
         </span>
       ))}
       <span class="count-now">now</span>
-    </div>
-  );
-}
-
-/** Labels of the marks: a single one below its mark, several as a list, because they would overlap. */
-function MarkLine({ marks, share }: { marks: readonly ChartMark[]; share: (timeMs: number) => number }) {
-  const [mark, ...more] = marks;
-  if (!mark) return null;
-  if (more.length > 0) return <p class="mark-list">{marks.map(({ text }) => `▲ ${text}`).join(' · ')}</p>;
-  const at = share(mark.timeMs);
-  return (
-    <div class="faint count-axis">
-      <span class={`count-mark-text${at > 0.5 ? ' is-before' : ''}`} style={{ left: `${at * 100}%` }}>
-        {at > 0.5 ? `${mark.text} ▲` : `▲ ${mark.text}`}
-      </span>
     </div>
   );
 }
