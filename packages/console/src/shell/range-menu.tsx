@@ -5,7 +5,6 @@ import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
 import { formatDate, formatShortTime, formatSpan, formatTimeInput, timeInputClock, timePreview } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
-import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { ZoneField } from './session-menu.tsx';
 
@@ -26,17 +25,7 @@ export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) 
   const range = given ?? fallback;
   const text = rangeText(range, zone);
   return (
-    <Menu
-      class="range-menu"
-      label={`Time range: ${text}`}
-      button={
-        <>
-          <Icon name="clock" />
-          <span class="range-text">{text}</span>
-          <Icon name="open" />
-        </>
-      }
-    >
+    <Menu class="range-menu" label={`Time range: ${text}`} icon="clock" button={text}>
       {(close) => {
         const choose = (chosen: TimeRange | null) => {
           close();

@@ -39,6 +39,20 @@ export function NodeDot({ id, isOff = false }: { id: string; isOff?: boolean }) 
   return <span class={`dot ${isOff ? 'node-off' : ''}`.trim()} style={isOff ? {} : nodeStyle(id)} aria-hidden="true" />;
 }
 
+/** A few nodes by name, with their colours. */
+export function NodeNames({ ids, most }: { ids: readonly string[]; most: number }) {
+  return (
+    <span class="node-names">
+      {ids.slice(0, most).map((id) => (
+        <span key={id}>
+          <NodeDot id={id} /> {id}
+        </span>
+      ))}
+      {ids.length > most && `${ids.length - most} more`}
+    </span>
+  );
+}
+
 type Tone = 'err' | 'warn' | 'ok' | 'accent';
 
 interface ChipProps {

@@ -83,7 +83,8 @@ function barHeight(count: number, highest: number): number {
   return count === 0 ? 0 : Math.max(MIN_PX, Math.round((count / highest) * HEIGHT_PX));
 }
 
-function nextStop(key: string, stop: number, count: number): number | undefined {
+/** The tab stop after an arrow key. */
+export function nextStop(key: string, stop: number, count: number): number | undefined {
   if (key === 'ArrowRight') return Math.min(count - 1, stop + 1);
   if (key === 'ArrowLeft') return Math.max(0, stop - 1);
   if (key === 'Home') return 0;

@@ -4,7 +4,8 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface MenuProps {
   class?: string;
-  /** The button that opens it. */
+  /** The button that opens it: a sign, a text and an arrow, or anything else. */
+  icon?: IconName;
   button: ComponentChildren;
   buttonClass?: string;
   /** What the button is for, if its text does not say it. */
@@ -16,7 +17,16 @@ interface MenuProps {
 }
 
 /** What opens below a button. Arrow keys move through its items; Escape, leaving it and a press elsewhere close it. */
-export function Menu({ class: kind = '', button, buttonClass = 'button', label, tip, side, children }: MenuProps) {
+export function Menu({
+  class: kind = '',
+  icon,
+  button,
+  buttonClass = 'button',
+  label,
+  tip,
+  side,
+  children,
+}: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const close = () => setOpen(false);
@@ -52,7 +62,15 @@ export function Menu({ class: kind = '', button, buttonClass = 'button', label, 
         data-tip={tip}
         onClick={() => setOpen(!isOpen)}
       >
-        {button}
+        {icon ? (
+          <>
+            <Icon name={icon} />
+            <span>{button}</span>
+            <Icon name="open" />
+          </>
+        ) : (
+          button
+        )}
       </button>
       {isOpen && <div class={`menu-body ${side === 'left' ? 'is-left' : ''}`.trim()}>{children(close)}</div>}
     </div>

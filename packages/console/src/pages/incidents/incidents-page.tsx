@@ -19,7 +19,7 @@ import { session } from '../../state/session.ts';
 import { zoneOffsetMs } from '../../state/time-zone.ts';
 import { ALL_LOGS, canFollow, closedRange, INCIDENTS, type IncidentsView, type ZoneName } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
-import { Card, NodeDot, Skeleton } from '../../ui/controls.tsx';
+import { Card, NodeNames, Skeleton } from '../../ui/controls.tsx';
 import { formatCount, formatDate, formatSecond, formatSpan, zoneLabel } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
@@ -100,16 +100,7 @@ function IncidentHead({ incident, view }: { incident: Incident; view: IncidentsV
         </p>
         <h1>{headline}</h1>
       </div>
-      <Menu
-        label="Share"
-        button={
-          <>
-            <Icon name="share" />
-            Share
-            <Icon name="open" />
-          </>
-        }
-      >
+      <Menu label="Share" icon="share" button="Share">
         {(close) => {
           const item = (icon: IconName, text: string, run: () => void) => (
             <MenuItem
@@ -219,14 +210,7 @@ function Step({ step, isFirst, zone }: { step: IncidentStep; isFirst: boolean; z
             .filter(Boolean)
             .join(' · ')}
         </p>
-        <p class="wrap small step-nodes">
-          {nodes.slice(0, 6).map((id) => (
-            <span key={id}>
-              <NodeDot id={id} /> {id}
-            </span>
-          ))}
-          {nodes.length > 6 && `${nodes.length - 6} more`}
-        </p>
+        <NodeNames ids={nodes} most={6} />
       </div>
     </li>
   );

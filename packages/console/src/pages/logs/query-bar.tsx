@@ -11,7 +11,6 @@ import { viewUrl } from '../../state/view-url.ts';
 import { Condition, IconButton, NodeDot, Segments } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { Icon } from '../../ui/icon.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
@@ -101,17 +100,7 @@ function FindToggles({ view, typed, change }: Pick<QueryBarProps, 'view' | 'chan
 
 function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: string }) {
   return (
-    <Menu
-      class="share-menu"
-      label="Share"
-      button={
-        <>
-          <Icon name="share" />
-          <span>Share</span>
-          <Icon name="open" />
-        </>
-      }
-    >
+    <Menu class="share-menu" label="Share" icon="share" button="Share">
       {(close) => {
         const run = (act: () => void) => () => {
           close();
@@ -152,17 +141,7 @@ export function ViewsMenu({ view }: { view: LogsView }) {
   useEffect(() => pageActions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
   return (
     <>
-      <Menu
-        class="views-menu"
-        label="Views"
-        button={
-          <>
-            <Icon name="views" />
-            <span>Views</span>
-            <Icon name="open" />
-          </>
-        }
-      >
+      <Menu class="views-menu" label="Views" icon="views" button="Views">
         {(close) => (
           <>
             {views.slice(0, MAX_LISTED).map((saved) => (

@@ -7,6 +7,7 @@ import { preferences } from '../../state/preferences.ts';
 import { nodeLogs, nodeView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, Chip, LinkButton, NodeDot, Skeleton } from '../../ui/controls.tsx';
+import { nextStop } from '../../ui/count-chart.tsx';
 import { formatCounted, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -222,12 +223,4 @@ function StripAxis({ range: { fromMs, toMs } }: { range: StripRange }) {
       })}
     </div>
   );
-}
-
-function nextStop(key: string, stop: number, count: number): number | undefined {
-  if (key === 'ArrowRight') return Math.min(count - 1, stop + 1);
-  if (key === 'ArrowLeft') return Math.max(0, stop - 1);
-  if (key === 'Home') return 0;
-  if (key === 'End') return count - 1;
-  return undefined;
 }

@@ -20,7 +20,7 @@ import {
   type ZoneName,
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Card, Chip, LinkButton, NodeDot } from '../../ui/controls.tsx';
+import { Card, Chip, LinkButton, NodeNames } from '../../ui/controls.tsx';
 import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -253,14 +253,7 @@ function PatternRow({ group, spark, view, zone }: PatternRowProps) {
           <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
           <span class="wraps">{group.source ?? group.sample.file}</span>
           {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
-          <span class="wrap pattern-nodes">
-            {nodes.slice(0, 3).map((id) => (
-              <span key={id}>
-                <NodeDot id={id} /> {id}
-              </span>
-            ))}
-            {nodes.length > 3 && `${nodes.length - 3} more`}
-          </span>
+          <NodeNames ids={nodes} most={3} />
         </span>
       </span>
       <b>{formatCount(group.count)}</b>
