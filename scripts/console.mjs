@@ -130,7 +130,10 @@ function pageWith({ outputs }) {
     `<meta name="porthole-parts" content="${parts.join(';')}">`,
     `<script type="module" src="${urlOf(entry)}"></script>`,
     ...always.map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
-    ...fonts.map((font) => `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="${urlOf(font)}">`),
+    ...fonts.map(
+      (font) =>
+        `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="${urlOf(font)}">`,
+    ),
   ];
   const page = readFileSync(join(SOURCE, 'index.html'), 'utf8');
   return page.replace('</head>', `${tags.join('\n')}\n</head>`);

@@ -18,9 +18,7 @@ if (root) void openPage(navigation.view.value).then(() => render(<App />, root))
 /** Loads the script of the first page; of logs, the first request is sent before anything is rendered. */
 async function openPage(view: View): Promise<void> {
   const early =
-    view.page === 'logs'
-      ? import('./pages/logs/logs-page.tsx').then(({ openEarly }) => openEarly(view))
-      : undefined;
+    view.page === 'logs' ? import('./pages/logs/logs-page.tsx').then(({ openEarly }) => openEarly(view)) : undefined;
   // If it cannot be loaded, the page says so.
   await Promise.allSettled([loadPage(view), early]);
 }
