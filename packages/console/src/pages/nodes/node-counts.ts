@@ -32,7 +32,7 @@ const COUNT_MS = 5000;
 interface NodeCounts {
   errors: number;
   warnings: number;
-  /** There may be more: not all was read, or only its snapshot. */
+  /** There may be more: not all was read, or only what was recorded of it. */
   isPartial: boolean;
 }
 

@@ -14,7 +14,7 @@ import {
   nodeView,
   OVERVIEW,
   type OverviewView,
-  snapshotView,
+  recordedView,
   type TimeRange,
   withRange,
   type ZoneName,
@@ -158,7 +158,7 @@ function NodeProblems({ nodes }: { nodes: readonly ClusterNode[] }) {
       {failed.map((node) => (
         <p key={node.id} class="dim">
           {node.id}:{' '}
-          <a href={viewUrl(snapshotView(node.id))}>
+          <a href={viewUrl(recordedView(node.id))}>
             records up to {node.lastSeenMs === null ? 'its end' : formatShortTime(node.lastSeenMs, zone, Date.now())}
           </a>{' '}
           · <LinkButton onClick={() => preferences.dismiss(departureKey(node))}>dismiss</LinkButton>
