@@ -139,6 +139,19 @@ describe('a node started from the command line', () => {
   });
 });
 
+it('writes its log to stdout where it is to, and goes on when nobody reads it any more', async () => {
+  const cwd = tempDir();
+  const args = ['serve', '--http-port', '0', '--grpc-port', '0', '--log-to', 'stdout', '--access-log', 'all'];
+  const program = new Program(args, { cwd });
+  const url = await program.ready();
+  expect(program.stdout).toMatch(/^\S+ \S+\tINFO\t\S+:\d+\t\[node\] \[start\]: the node is ready\t\{/m);
+  expect(readdirSync(join(cwd, 'data'))).not.toContain('log');
+  program.stopReading();
+  for (let asked = 0; asked < 20; asked += 1) expect((await fetch(`${url}api/v1/config`)).status).toBe(200);
+  program.kill('SIGTERM');
+  expect((await program.end()).code).toBe(0);
+});
+
 function sendRaw(port: number, bytes: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.end(bytes, 'latin1'));

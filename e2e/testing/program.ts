@@ -67,6 +67,11 @@ export class Program {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** Closes the pipe of its output: writing to it fails from now on. */
+  stopReading(): void {
+    this.#child.stdout?.destroy();
+  }
+
   kill(signal: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = this.#child;
     if (!this.#isGroup) this.#child.kill(signal);

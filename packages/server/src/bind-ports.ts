@@ -64,7 +64,10 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
     await rpc.stop(0);
     throw socket === ''
       ? await explainBindError(error, 'http.port', { ...settings, hasFlags })
-      : new StartError(`http.socket ${socket} cannot be bound: ${errorMessage(error)}`, { cause: error });
+      : new StartError(`http.socket ${socket} cannot be bound: ${errorMessage(error)}`, {
+          code: 'PORT_UNAVAILABLE',
+          cause: error,
+        });
   }
   return {
     host: web.host,
@@ -137,7 +140,7 @@ class PortConflict extends StartError {
   readonly isPorthole: boolean;
 
   constructor(port: number, message: string, { isPorthole = false, cause = undefined as unknown } = {}) {
-    super(message, { cause });
+    super(message, { code: 'PORT_UNAVAILABLE', cause });
     this.port = port;
     this.isPorthole = isPorthole;
   }
@@ -152,7 +155,7 @@ async function explainBindError(
   const port = setting === 'http.port' ? http.port : grpc.port;
   const reason = errorMessage(error);
   if (!hasCode(error, 'EADDRINUSE'))
-    return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
+    return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { code: 'PORT_UNAVAILABLE', cause: error });
   const isTls = tls.certFile !== '';
   // The gRPC port usually belongs to a node with the HTTP port one below, or with the HTTP port we want ourselves.
   const candidates = setting === 'http.port' ? [port] : [http.port, port - 1];

@@ -17,14 +17,14 @@ export interface CreateNodeOptions extends NodeOptions {
 }
 
 /**
- * Creates a node that opens no port: its program passes requests to `handler` or `fetch`. Listens to no signals; the
- * program closes it. Unexpected errors of the node's own code do not end the program.
+ * Creates a node that opens no port and, unless a setting says where, writes nothing: its program passes requests to
+ * `handler` or `fetch`. Listens to no signals; the program closes it. Unexpected errors of the node's own code do not end the program.
  */
 export async function createNode(given: CreateNodeOptions = {}): Promise<EmbeddedNode> {
   checkOptions('createNode()', given, { ...NODE_OPTION_KINDS, url: 'string' });
   const { url, ...options } = given;
   const reachedBy = url === undefined ? undefined : parseUrl(url);
-  const open = await openNode(options, { hostNames: reachedBy ? [reachedBy.hostname] : [] });
+  const open = await openNode(options, { hostNames: reachedBy ? [reachedBy.hostname] : [], isEmbedded: true });
   const { node, components } = open;
   try {
     checkSettings(open, reachedBy);
@@ -49,6 +49,7 @@ function parseUrl(url: string): URL {
   if (!/^https?:\/\/[^@\\\s?#]+$/i.test(url) || !URL.canParse(url))
     throw new StartError(
       `option url: ${JSON.stringify(url)} is not a URL like "https://shop.example.org/ops", without a query`,
+      { code: 'OPTION_INVALID' },
     );
   return new URL(url);
 }
@@ -57,11 +58,25 @@ function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-function checkSettings({ loaded: { settings }, components: { cluster } }: OpenNode, url: URL | undefined): void {
+function checkSettings(
+  { loaded: { settings, values }, components: { cluster } }: OpenNode,
+  url: URL | undefined,
+): void {
   if (settings.tls.certFile !== '')
     throw new StartError(
       'option tls.certFile: createNode opens no port; set up TLS and client certificates on the server it is mounted in',
+      { code: 'OPTION_INVALID' },
     );
   if (cluster.isConfigured && !url)
-    throw new StartError('option url: a node in a cluster needs the URL at which the other members reach it');
+    throw new StartError('option url: a node in a cluster needs the URL at which the other members reach it', {
+      code: 'OPTION_INVALID',
+    });
+  const isTold = values.some(({ definition: { key }, source }) => key === 'logging.dir' && source !== 'default');
+  if (cluster.isConfigured && !isTold && settings.cluster.recordDir === '')
+    throw new StartError(
+      'option logging.dir: a node in a cluster records the other members; say next to what directory',
+      {
+        code: 'OPTION_INVALID',
+      },
+    );
 }

@@ -3,12 +3,12 @@ import type { SearchItem, SearchQuery, WorkerPool } from '@porthole/logs';
 import type { Authenticate } from './auth/authenticate-hook.ts';
 import type { ConfigOption } from './config/mark.ts';
 import type { EmbeddedHttp } from './http/embedded-http.ts';
-import type { Logger } from './own-log/own-log.ts';
+import type { HostLogger, Logger } from './own-log/own-log.ts';
 import type { OptionKinds } from './settings/check-options.ts';
 import type { SettingsSources } from './settings/load-settings.ts';
 import type { PartialSettings } from './settings/settings.ts';
 
-export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCredentials'> {
+export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCredentials' | 'isEmbedded'> {
   /** Settings given by the program itself; they win over file, environment and flags. */
   settings?: PartialSettings;
   /**
@@ -18,6 +18,8 @@ export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCrede
   config?: ConfigOption;
   /** Identifies clients, so that the sessions of the program decide who may read what. */
   authenticate?: Authenticate;
+  /** Receives the node's own log instead of files: a logger of pino, bunyan or Fastify, or one that is called like them. */
+  logger?: HostLogger;
   /** The version reported in the node object; Porthole's own by default. */
   version?: string;
   /** URL of a demo cluster, which the console offers while nothing is configured. */
@@ -30,6 +32,7 @@ export const NODE_OPTION_KINDS: OptionKinds<NodeOptions> = {
   settings: 'object',
   config: 'any',
   authenticate: 'function',
+  logger: 'object',
   version: 'string',
   demoUrl: 'string',
   threads: 'object',

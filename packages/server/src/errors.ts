@@ -25,9 +25,21 @@ export function isFault(thrown: unknown): boolean {
   return !isExpected && !isCancelled && codeOf(thrown) === 'INTERNAL';
 }
 
+/** Why a node cannot start, for programs. `SettingsError` has `SETTINGS_INVALID`. */
+export type StartErrorCode = 'OPTION_INVALID' | 'SETTING_UNUSABLE' | 'PORT_UNAVAILABLE';
+
 /** The node cannot start, and the message says what to do about it. */
 export class StartError extends Error {
   override readonly name = 'StartError';
+  readonly code: StartErrorCode;
+
+  constructor(
+    message: string,
+    { code = 'SETTING_UNUSABLE', ...options }: ErrorOptions & { code?: StartErrorCode } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 /** The client read nothing for the allowed time. */

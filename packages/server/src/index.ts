@@ -3,9 +3,9 @@ export type { Authenticate, AuthenticatedUser, AuthenticateRequest } from './aut
 export { type ConfigOption, type MarkedValue, type Marks, mark, type ProgramConfig } from './config/mark.ts';
 export { type CreateNodeOptions, createNode } from './create-node.ts';
 export type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
-export { StartError } from './errors.ts';
+export { StartError, type StartErrorCode } from './errors.ts';
 export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded-http.ts';
-export type { Logger } from './own-log/own-log.ts';
+export type { HostLogger, Logger } from './own-log/own-log.ts';
 export type { PartialSettings, Settings } from './settings/settings.ts';
 export { SettingsError } from './settings/settings-error.ts';
 export { type RunningNode, type StartNodeOptions, startNode } from './start-node.ts';

@@ -10,7 +10,6 @@ import {
   PATTERN_NAMES,
   Scrubbing,
   type WorkerPool,
-  type Zone,
 } from '@porthole/logs';
 import type { NodeArchive } from './archive/node-archive.ts';
 import type { Access } from './auth/access.ts';
@@ -35,7 +34,17 @@ import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
 import type { Notifier, NotifierDeps } from './notify/notifier.ts';
 import { ownDirs, ownPaths } from './own-dirs.ts';
-import { type Logger, type OwnLog, openOwnLog } from './own-log/own-log.ts';
+import {
+  createSinkLog,
+  type HostLogger,
+  type Logger,
+  type OwnLog,
+  type OwnLogOptions,
+  openNothing,
+  openOwnLog,
+  openStdout,
+  passRecordsTo,
+} from './own-log/own-log.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
 import { readServiceConfig, readTree, type Settings } from './settings/settings.ts';
@@ -75,6 +84,8 @@ interface NodeComponentsOptions {
   authenticate: Authenticate | undefined;
   node(): NodeObject;
   isStopping(): boolean;
+  /** Receives the own log instead of files. */
+  logger: HostLogger | undefined;
   /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. */
   threads: WorkerPool | undefined;
 }
@@ -95,10 +106,14 @@ export async function openNodeComponents(
   const { access } = opened;
   const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
+  // Without files of its own, a node that is not beside a service has no logs to show.
+  const hasLogs = settings.service.logDir !== '' || (settings.logging.to === 'directory' && !options.logger);
   const warnings = [...loaded.warnings, ...opened.warnings, ...(await logDirWarnings(logPath, settings))];
   const fingerprint = await clusterFiles.fingerprint();
   const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { given: options.config, fingerprint });
-  const ownLog = await startOwnLog(settings, zone);
+  const { logger, threads } = options;
+  const openLog = (changes: Partial<OwnLogOptions>) => openLogOf({ ...settings.logging, zone, ...changes }, logger);
+  const ownLog = await startOwnLog(openLog);
   secrets.reportTo(ownLog.component('logs'));
   warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, loaded)));
   const hidden = await hiddenLogs(settings, logPath);
@@ -107,11 +122,10 @@ export async function openNodeComponents(
     mode: settings.logging.access,
     isGuarded: access.isGuarded,
     isDenied: createHiddenNames(hidden),
-    open: () => openOwnLog({ ...settings.logging, level: 'info', zone, fileName: ACCESS_LOG }),
+    open: () => openLog({ level: 'info', fileName: ACCESS_LOG }),
   });
   const journal = await startJournal(settings, ownLog);
   const mounts = journal ? [journal.mount] : undefined;
-  const { threads } = options;
   const log = ownLog.component('logs');
   const logs = await openLogDir(settings, {
     ...{ path: logPath, zone, hidden, scrubbing, threads, mounts, log },
@@ -146,7 +160,7 @@ export async function openNodeComponents(
   const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
   const cluster = new NodeCluster({ ...joined, untilFree });
   const checks = {
-    'log directory': () => probeLogDir(logPath),
+    ...(hasLogs && { 'log directory': () => probeLogDir(logPath) }),
     configuration: () => config.check(),
     'own log': async () => checkOwnLog(ownLog, happened?.problem()),
     ...(journal && { journal: async () => journal.check() }),
@@ -245,9 +259,9 @@ async function ownLogWarnings(ownLog: OwnLog, { settings, sources }: LoadedSetti
   const name = sources.flags ? '--logging-dir DIR' : 'the option settings.logging.dir';
   const { isFailing, lastError } = ownLog.stats();
   // Reading the open files of every process takes longer than the rest of a start.
-  const writers = ownLog.isNew ? [] : await findWriters(ownLog.file);
+  const writers = ownLog.isNew ? [] : await findWriters(ownLog.place);
   return [
-    ...(isFailing ? [`logging.dir: the own log cannot be written to ${ownLog.file}: ${lastError}; retrying`] : []),
+    ...(isFailing ? [`logging.dir: the own log cannot be written to ${ownLog.place}: ${lastError}; retrying`] : []),
     ...(writers.length > 1 ? [sharedLogDir(dir, writers, name)] : []),
   ];
 }
@@ -313,9 +327,16 @@ async function startJournal(settings: Settings, ownLog: OwnLog): Promise<Journal
   return openJournal(settings, ownLog.component('journal'));
 }
 
+async function openLogOf(options: OwnLogOptions & Settings['logging'], logger?: HostLogger): Promise<OwnLog> {
+  if (logger) return createSinkLog(options, () => passRecordsTo(logger));
+  if (options.to === 'stdout') return createSinkLog(options, openStdout);
+  if (options.to === 'nothing') return createSinkLog(options, openNothing);
+  return openOwnLog(options);
+}
+
 /** Opens the own log and waits for its first record, so that a failing disk is noticed at once. */
-async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
-  const log = await openOwnLog({ ...logging, zone });
+async function startOwnLog(open: (changes: Partial<OwnLogOptions>) => Promise<OwnLog>): Promise<OwnLog> {
+  const log = await open({});
   log.component('node').info('start', 'the node is starting', { pid: process.pid });
   await log.flush();
   return log;
@@ -327,7 +348,7 @@ function checkOwnLog(ownLog: OwnLog, eventsProblem: string | undefined): { ok: b
   if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
   return {
     ok: true,
-    detail: dropped > 0 ? `${dropped} records dropped since start` : `written to ${ownLog.file}`,
+    detail: dropped > 0 ? `${dropped} records dropped since start` : `written to ${ownLog.place}`,
   };
 }
 

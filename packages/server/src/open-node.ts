@@ -33,25 +33,37 @@ export interface OpenNode {
 interface OpenNodeReach extends Pick<HttpAdapterDeps, 'hostNames'> {
   /** Whether the process is that of the node alone, so that there is no program to guard. */
   ownsProcess?: boolean;
+  /** Whether the program has to say where the node may write. */
+  isEmbedded?: boolean;
 }
 
 /** Opens everything that needs no port: settings, own log, logs, configuration, access. */
 export async function openNode(
   options: NodeOptions,
-  { hostNames = [], ownsProcess = false }: OpenNodeReach = {},
+  { hostNames = [], ownsProcess = false, isEmbedded = false }: OpenNodeReach = {},
 ): Promise<OpenNode> {
-  const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
+  const {
+    settings: given,
+    config,
+    authenticate,
+    logger,
+    version = ownVersion(),
+    threads,
+    demoUrl,
+    ...sources
+  } = options;
   const hasCredentials = authenticate !== undefined;
   // The function does not exist, and the program believes that it decides who may read.
   if (!hasCredentials && 'authenticate' in options)
-    throw new StartError('option authenticate: expected a function, found undefined');
-  const loaded = await loadSettings({ ...sources, hasCredentials, ...(given && { options: given }) });
+    throw new StartError('option authenticate: expected a function, found undefined', { code: 'OPTION_INVALID' });
+  const loaded = await loadSettings({ ...sources, hasCredentials, isEmbedded, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
   const phase = { isStopping: false };
   const isStopping = () => phase.isStopping;
-  const components = await openNodeComponents(loaded, { config, authenticate, node: () => node, isStopping, threads });
+  const ofProgram = { config, authenticate, logger, threads };
+  const components = await openNodeComponents(loaded, { ...ofProgram, node: () => node, isStopping });
   const policy = createRequestPolicy({ ...components, settings, isStopping });
   const log = components.ownLog.component('node');
   const onConsole = () => {

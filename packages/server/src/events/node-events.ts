@@ -235,7 +235,12 @@ export class NodeEvents {
   }
 
   async #checkDisk(dir: string): Promise<void> {
-    const { blocks, bavail, bfree, bsize } = await statfs(dir);
+    const disk = await statfs(dir).catch((error: unknown) => {
+      // A log directory may be created later; the health of the node reports that it is missing.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
+    if (!disk) return;
+    const { blocks, bavail, bfree, bsize } = disk;
     // As `df` counts: what only root may use is not available.
     const used = (blocks - bfree) / Math.max(1, blocks - bfree + bavail);
     if (used < ROOM_SHARE) this.#full.delete(dir);

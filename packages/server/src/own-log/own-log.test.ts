@@ -24,7 +24,7 @@ test('a node logs through its components and finds the records in the file', asy
   log.component('grpc').error('bind', 'address in use');
   await log.flush();
 
-  expect(await readFile(log.file, 'utf8')).toMatch(
+  expect(await readFile(log.place, 'utf8')).toMatch(
     new RegExp(
       '^2026-11-15 01:21:26\\.600\tINFO\town-log/own-log\\.test\\.ts:\\d+\t\\[http\\] \\[start\\]: listening\t\\{"port":9000\\}\n' +
         '2026-11-15 01:21:26\\.601\tERROR\town-log/own-log\\.test\\.ts:\\d+\t\\[grpc\\] \\[bind\\]: address in use\n$',
@@ -39,7 +39,7 @@ test('a node logs through its components and finds the records in the file', asy
     lastError: undefined,
     isFailing: false,
   });
-  expect((await stat(log.file)).mode & 0o777).toBe(0o640);
+  expect((await stat(log.place)).mode & 0o777).toBe(0o640);
   expect((await stat(dir)).mode & 0o777).toBe(0o750);
 });
 
@@ -60,7 +60,7 @@ test('tens of thousands of records arrive whole and in order', async () => {
   const logger = log.component('bulk');
   for (const message of numbered(0, 30_000)) logger.info('n', message);
   await log.close();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 30_000));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 30_000));
 });
 
 test('rotation by size loses, splits and reorders nothing, and keeps every file within the limit', async () => {
@@ -105,7 +105,7 @@ test('the age counts from the first record, also when that was written before a 
   await second.flush();
   expect(await logNames(dir)).toEqual(['porthole-2026-11-15T12-01-00.000.log', 'porthole.log']);
   expect(await messagesIn(join(dir, 'porthole-2026-11-15T12-01-00.000.log'))).toEqual(['record 0', 'record 1']);
-  expect(await messagesIn(second.file)).toEqual(['record 2']);
+  expect(await messagesIn(second.place)).toEqual(['record 2']);
 });
 
 test('a taken name is never overwritten', async () => {
@@ -136,11 +136,11 @@ test.each([
   const log = await openTestLog({ dir, now: clock.now });
   log.component('x').info('n', 'before');
   await log.flush();
-  await strike(log.file);
+  await strike(log.place);
   clock.ms += 1000;
   log.component('x').info('n', 'after');
   await log.flush();
-  expect(await messagesIn(log.file)).toEqual(['after']);
+  expect(await messagesIn(log.place)).toEqual(['after']);
   expect(log.stats()).toMatchObject({ written: 2, errors: 0 });
 });
 
@@ -149,11 +149,11 @@ test('a file truncated in place continues from its new start', async () => {
   const log = await openTestLog({ dir: await tempDir(), maxFileAgeMs: 60_000, now: clock.now });
   log.component('x').info('n', 'before');
   await log.flush();
-  await truncate(log.file);
+  await truncate(log.place);
   clock.ms += 60_000;
   log.component('x').info('n', 'after');
   await log.flush();
-  expect(await messagesIn(log.file)).toEqual(['after']);
+  expect(await messagesIn(log.place)).toEqual(['after']);
 });
 
 test('two logs on one file rotate it without losing or mixing records', async () => {
@@ -179,8 +179,8 @@ test('a line cut by a crash is ended before the next record', async () => {
   const dir = await tempDir();
   await writeFile(join(dir, 'porthole.log'), '2026-11-15 11:59:59.000\tINFO\tx.js:1\t[x]: cut he');
   const log = await openTestLog({ dir });
-  expect(await readFile(log.file, 'utf8')).toMatch(/cut he$/);
+  expect(await readFile(log.place, 'utf8')).toMatch(/cut he$/);
   log.component('x').info('n', 'next');
   await log.flush();
-  expect((await messagesIn(log.file)).slice(0, 2)).toEqual(['cut he', 'next']);
+  expect((await messagesIn(log.place)).slice(0, 2)).toEqual(['cut he', 'next']);
 });

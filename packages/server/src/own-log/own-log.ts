@@ -1,6 +1,14 @@
+import { errorMessage } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
 import { type CallSite, createCallSite } from './call-site.ts';
-import { createLocalTime, formatRecord, isAtLeast, type LocalTime, type LogLevel } from './format-record.ts';
+import {
+  createLocalTime,
+  formatRecord,
+  isAtLeast,
+  type LocalTime,
+  type LogLevel,
+  type RecordFields,
+} from './format-record.ts';
 import { RotatingLog, type RotatingLogOptions } from './rotating-log.ts';
 
 const DEFAULT_FILE_NAME = 'porthole.log';
@@ -17,11 +25,11 @@ export interface OwnLogOptions extends Omit<RotatingLogOptions, OwnFormat> {
   readonly now?: () => number;
 }
 
-/** The node's own log: a file in the contract's line format, written in the background. */
+/** The node's own log: a file in the contract's line format, written in the background, or what its program chose. */
 export interface OwnLog extends Pick<RotatingLog, 'stats' | 'flush' | 'close' | 'flushSync'> {
   component(name: string): Logger;
-  /** Absolute path of the file being written. */
-  readonly file: string;
+  /** Absolute path of the file being written, or what else it is written to. */
+  readonly place: string;
   /** The file did not exist when the log was opened: no other process can be writing to it. */
   readonly isNew: boolean;
 }
@@ -31,16 +39,91 @@ export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   const time = createLocalTime(zone);
   const describeDrops = createDescribeDrops(() => time.format(now()));
   const log = await RotatingLog.open({ ...options, fileName, now, parseTime: time.parse, describeDrops });
-  const write = (record: string): void => log.write(record);
+  const write = (record: OwnRecord): void => log.write(formatRecord(record));
   const onError = (thrown: unknown): void => log.countError(thrown);
   return {
     component: createLoggers({ level, time, now, write, onError }),
-    file: log.file,
+    place: log.file,
     isNew: log.isNew,
     stats: () => log.stats(),
     flush: () => log.flush(),
     close: () => log.close(),
     flushSync: () => log.flushSync(),
+  };
+}
+
+/** A record of the node, before it is a line. */
+export interface OwnRecord extends RecordFields {
+  readonly level: LogLevel;
+}
+
+/** A logger of the program, called as those of pino, bunyan and Fastify are: the fields first. */
+export interface HostLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Hands every record to the program's own logger. */
+export function passRecordsTo(logger: HostLogger): RecordSink {
+  return {
+    place: "the program's logger",
+    write: ({ level, component, tag, message, context }) => logger[level]({ ...context, component, tag }, message),
+  };
+}
+
+/** Where a log goes that is not in files; `close` is called once. */
+export interface RecordSink {
+  place: string;
+  write(record: OwnRecord): void;
+  close?(): void;
+}
+
+/** The same lines as in a file. */
+export function openStdout(countError: (thrown: unknown) => void): RecordSink {
+  // Without a listener a reader of the output that ends would end the process.
+  process.stdout.on('error', countError);
+  return {
+    place: 'stdout',
+    write: (record) => void process.stdout.write(formatRecord(record)),
+    close: () => void process.stdout.off('error', countError),
+  };
+}
+
+/** Nobody wants it. */
+export function openNothing(): RecordSink {
+  return { place: 'nothing, as logging.to says', write: () => {} };
+}
+
+/** A log that is not in files: each record is handed on at once. */
+export function createSinkLog(
+  options: Pick<OwnLogOptions, 'level' | 'zone' | 'now'>,
+  open: (countError: (thrown: unknown) => void) => RecordSink,
+): OwnLog {
+  const { level, zone = createZone(), now = Date.now } = options;
+  const counts = { written: 0, errors: 0 };
+  let lastError: string | undefined;
+  let isFailing = false;
+  const onError = (thrown: unknown): void => {
+    counts.errors += 1;
+    lastError = errorMessage(thrown);
+    isFailing = true;
+  };
+  const sink = open(onError);
+  const write = (record: OwnRecord): void => {
+    sink.write(record);
+    counts.written += 1;
+    isFailing = false;
+  };
+  return {
+    component: createLoggers({ level, time: createLocalTime(zone), now, write, onError }),
+    place: sink.place,
+    isNew: true,
+    stats: () => ({ ...counts, dropped: 0, queuedBytes: 0, lastError, isFailing }),
+    flush: async () => {},
+    close: async () => sink.close?.(),
+    flushSync: () => {},
   };
 }
 
@@ -77,9 +160,8 @@ interface LoggerOptions {
   readonly level: LogLevel;
   readonly time: LocalTime;
   readonly now: () => number;
-  /** Receives the formatted line. */
-  readonly write: (record: string) => void;
-  /** Called when a record could not be formatted. */
+  readonly write: (record: OwnRecord) => void;
+  /** Called when a record could not be formatted or handed on. */
   readonly onError: (thrown: unknown) => void;
 }
 
@@ -106,7 +188,7 @@ function createMethod(level: LogLevel, options: MethodOptions): LogMethod {
   const method: LogMethod = (tag, message, context) => {
     try {
       const source = callSite(method);
-      write(formatRecord({ time: time.format(now()), level, source, component, tag, message, context }));
+      write({ time: time.format(now()), level, source, component, tag, message, context });
     } catch (thrown) {
       // For example a stack overflow: a log call must never throw.
       onError(thrown);

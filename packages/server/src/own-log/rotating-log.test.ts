@@ -19,12 +19,12 @@ test('a full queue drops, counts, and reports how many as soon as there is room'
   logger.error('n', 'record 50');
   await log.close();
   const kept = numbered(0, 50 - dropped);
-  expect(await messagesIn(log.file)).toEqual([
+  expect(await messagesIn(log.place)).toEqual([
     ...kept,
     expect.stringContaining(`${dropped} records dropped`),
     'record 50',
   ]);
-  const notice = splitLines(await readFile(log.file, 'utf8'))[kept.length];
+  const notice = splitLines(await readFile(log.place, 'utf8'))[kept.length];
   expect(notice).toMatch(
     new RegExp(`\tWARN\town-log/record-queue\\.ts:\\d+\t\\[own-log\\] \\[queue\\]: .*\t\\{"dropped":${dropped}\\}$`),
   );
@@ -50,7 +50,7 @@ testFullDisk('records wait while the disk refuses them and are written once it t
   await rm(join(dir, 'porthole.log'));
   logger.info('n', 'record 10');
   await log.flush();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 11));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 11));
   expect(log.stats()).toMatchObject({
     written: 11,
     queuedBytes: 0,
@@ -68,7 +68,7 @@ test('a directory that cannot be made does not stop the node, and is tried again
   await log.flush();
   await rm(parent);
   await log.flush();
-  expect(await messagesIn(log.file)).toEqual(['waiting']);
+  expect(await messagesIn(log.place)).toEqual(['waiting']);
 });
 
 testFullDisk('without any call the retry comes by itself', async () => {
@@ -93,7 +93,7 @@ test('a rename that fails leaves the log in its file and is counted', async () =
   });
   for (const message of numbered(0, 5)) log.component('x').info('n', message);
   await log.close();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 5));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 5));
   expect(log.stats()).toMatchObject({ written: 5, errors: 1, lastError: expect.stringContaining('ENAMETOOLONG') });
 });
 
@@ -120,10 +120,10 @@ test('flushSync puts everything into the file before it returns, after the runni
   await new Promise((resolve) => setImmediate(resolve));
   for (const message of numbered(5000, 5010)) logger.info('n', message);
   log.flushSync();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 5010));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 5010));
   logger.info('n', 'record 5010');
   await log.close();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 5011));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 5011));
   expect(log.stats()).toMatchObject({ written: 5011, dropped: 0, errors: 0 });
 });
 
@@ -136,14 +136,14 @@ testFullDisk('flushSync on a disk that refuses keeps the records for later', asy
   expect(log.stats()).toMatchObject({ written: 0, errors: 1 });
   await rm(join(dir, 'porthole.log'));
   await log.flush();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 3));
+  expect(await messagesIn(log.place)).toEqual(numbered(0, 3));
 });
 
 test('flushSync ends a line that somebody left open', async () => {
   const dir = await tempDir();
   const log = await openTestLog({ dir });
-  await appendFile(log.file, 'cut');
+  await appendFile(log.place, 'cut');
   log.component('x').info('n', 'next');
   log.flushSync();
-  expect((await readFile(log.file, 'utf8')).split('\n').map((line) => line.slice(-4))).toEqual(['cut', 'next', '']);
+  expect((await readFile(log.place, 'utf8')).split('\n').map((line) => line.slice(-4))).toEqual(['cut', 'next', '']);
 });

@@ -71,6 +71,7 @@ test('without any source every setting has its default', async () => {
     },
     logging: {
       dir: join(dir.path, 'data/log'),
+      to: 'directory',
       level: 'info',
       maxFileBytes: 67_108_864,
       maxFileAgeMs: 86_400_000,

@@ -11,7 +11,13 @@ import {
   readOptionLayer,
 } from './read-sources.ts';
 import type { SettingScalar } from './setting-kinds.ts';
-import { type PartialSettings, SETTING_DEFINITIONS, type SettingDefinition, type Settings } from './settings.ts';
+import {
+  type PartialSettings,
+  SETTING_DEFINITIONS,
+  type SettingDefinition,
+  type SettingKey,
+  type Settings,
+} from './settings.ts';
 import { type Finding, formatProblems, PRECEDENCE, SettingsError } from './settings-error.ts';
 import { quote, showText } from './show-value.ts';
 
@@ -26,6 +32,8 @@ export interface SettingsSources {
   options?: PartialSettings;
   /** The program that embeds the node authenticates its clients. */
   hasCredentials?: boolean;
+  /** The node is a part of a program: unless it is told where, it writes nothing to the disk. */
+  isEmbedded?: boolean;
   /** Base of relative paths outside the file; default: the working directory. */
   workDir?: string;
 }
@@ -54,6 +62,17 @@ export interface LoadedSettings {
   sources: SettingsSources;
 }
 
+type Defaults = ReadonlyMap<string, SettingScalar>;
+
+const NO_DEFAULTS: Defaults = new Map();
+
+/** The defaults of a node that was not told where to write. A cluster, the archive and the journal are asked for. */
+const NOTHING_WRITTEN: Defaults = new Map<SettingKey, SettingScalar>([
+  ['logging.to', 'nothing'],
+  ['events.max-size', 0],
+  ['search.max-index-disk', '0'],
+]);
+
 /** Reads all sources. Throws one `SettingsError` with all problems. */
 export async function loadSettings(sources: SettingsSources = {}): Promise<LoadedSettings> {
   const { env = {}, flags = {}, options = {}, workDir = process.cwd() } = sources;
@@ -65,7 +84,10 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
   const layers = [readOptionLayer(options, workDir), readFlagLayer(flags, workDir), readEnvLayer(env, workDir)];
   if (fileLayer !== null) layers.push(fileLayer);
 
-  const values = SETTING_DEFINITIONS.map((definition) => resolveSetting(definition, { layers, workDir, shownName }));
+  const isTold = ['logging.dir', 'logging.to'].some((key) => layers.some(({ values: given }) => given.has(key)));
+  const defaults = sources.isEmbedded && !isTold ? NOTHING_WRITTEN : NO_DEFAULTS;
+  const stack = { layers, defaults, workDir, shownName };
+  const values = SETTING_DEFINITIONS.map((definition) => resolveSetting(definition, stack));
   const settings = toSettings(values);
   const findings = layers.flatMap((layer) => layer.findings);
   const ruledOut = sources.hasCredentials ? ['auth.allow-anonymous'] : [];
@@ -96,13 +118,15 @@ function ownVariables(env: Readonly<Record<string, string | undefined>>): Record
 interface Stack {
   /** The highest precedence first. */
   layers: readonly Layer[];
+  /** Those that differ from the table's. */
+  defaults: Defaults;
   workDir: string;
   /** How messages name the file. */
   shownName: string;
 }
 
-function resolveSetting(definition: SettingDefinition, { layers, workDir, shownName }: Stack): SettingValue {
-  const defaultValue = readDefault(definition, workDir);
+function resolveSetting(definition: SettingDefinition, { layers, defaults, workDir, shownName }: Stack): SettingValue {
+  const defaultValue = defaults.get(definition.key) ?? readDefault(definition, workDir);
   const layer = layers.find(({ values }) => values.has(definition.key));
   const value = layer?.values.get(definition.key) ?? defaultValue;
   const source = layer?.source ?? 'default';

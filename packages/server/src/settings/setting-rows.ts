@@ -154,7 +154,9 @@ export const SETTING_ROWS = {
       about: 'Log directory of the service this node runs next to. Empty: the node shows its own logs.' },
   },
   logging: {
-    dir: { kind: text.path, default: 'data/log', about: "Directory of the node's own log files." },
+    dir: { kind: text.path, default: 'data/log', about: "Directory of the node's own log files. What else a node keeps is next to it." },
+    to: { kind: choice(['directory', 'stdout', 'nothing']), default: 'directory', flag: 'log-to',
+      about: "Where the node's own log goes: to files in `logging.dir`, which the node can show, to stdout in the same format, or nowhere. `access.log` goes the same way." },
     level: { kind: choice(['debug', 'info', 'warn', 'error']), default: 'info', flag: 'log-level',
       about: "Lowest level written to the node's own log." },
     maxFileBytes: { name: 'max-file-size', kind: size('1KiB', '1TiB'), default: 64 * MIB,

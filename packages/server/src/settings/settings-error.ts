@@ -40,6 +40,7 @@ const MAX_LISTED_PROBLEMS = 50;
 /** The node cannot start with these settings. Reports all problems at once, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
+  readonly code = 'SETTINGS_INVALID';
   readonly problems: readonly SettingsProblem[];
 
   constructor(problems: readonly SettingsProblem[]) {

@@ -48,6 +48,8 @@ async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number
   process.on('uncaughtException', (error) => die(node, error));
   // In a terminal SIGHUP means that the terminal was closed. The result of the reload goes to the own log.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
+  // Nobody may be reading what a service prints: the node goes on.
+  process.stdout.removeAllListeners('error').on('error', () => {});
   const stopped = stopOnSignal(node);
   // Whoever reads this may send a signal at once.
   process.stdout.write(`porthole is ready at ${node.url}\n`);
