@@ -15,7 +15,7 @@ import { Program } from './program.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-const SERVERS = ['node-http', 'express', 'fastify', 'hono'];
+const SERVERS = ['node-http', 'express', 'fastify', 'koa', 'nest', 'hono'];
 
 /** `npm run compat` runs more: what takes long to install and to run. */
 const RUNS_ALL = process.env.COMPAT === '1';

@@ -10,11 +10,18 @@ const execute = promisify(execFile);
 /** What our package is mounted in and bundled by: not needed to build or check it, so not in the lockfile. */
 export const FRAMEWORKS = {
   '@hono/node-server': '2.1.6',
+  '@nestjs/common': '11.2.10',
+  '@nestjs/core': '11.2.10',
+  '@nestjs/platform-express': '11.2.10',
   express: '5.3.0',
   'express-session': '1.18.2',
   fastify: '5.12.8',
   hono: '4.13.17',
+  koa: '3.2.1',
+  'koa-mount': '4.2.0',
   pino: '10.4.0',
+  'reflect-metadata': '0.2.2',
+  rxjs: '7.8.2',
   winston: '3.19.0',
 };
 
