@@ -54,10 +54,10 @@ function readPackageFiles(project: string, name: string): { path: string; text: 
 async function typeCheck(
   project: string,
   sources: Readonly<Record<string, string>>,
-  moduleResolution: 'nodenext' | 'bundler',
+  moduleResolution: 'node16' | 'nodenext' | 'bundler',
 ): Promise<string> {
   const files = Object.entries(sources).map(([name, source]) => {
-    const file = join(work, project, `${name}.ts`);
+    const file = join(work, project, `${name}${moduleResolution === 'node16' ? '.cts' : '.ts'}`);
     writeFileSync(file, source);
     return file;
   });
@@ -67,13 +67,13 @@ async function typeCheck(
   const env = { ...process.env, GOGC: 'off' };
   const resolution = [
     '--module',
-    moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+    moduleResolution === 'bundler' ? 'esnext' : moduleResolution,
     '--moduleResolution',
     moduleResolution,
   ];
   const nodeTypes = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
   const types =
-    moduleResolution === 'nodenext' ? nodeTypes : ['--typeRoots', join(work, 'none'), '--skipLibCheck', 'false'];
+    moduleResolution === 'bundler' ? ['--typeRoots', join(work, 'none'), '--skipLibCheck', 'false'] : nodeTypes;
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const args = [compiler, ...options, ...lean, ...resolution, ...types, ...files];
   return execute(process.execPath, args, { cwd: join(work, project), env }).then(
@@ -199,6 +199,16 @@ describe('the program in an empty project', () => {
 
   it('has types for embedding it', async () => {
     expect(await typeCheck('cli', { example, source }, 'nodenext')).toBe('');
+  });
+
+  it('has types for CommonJS, too, which node16 does not let import modules', async () => {
+    const imports = (from: string, names: string) => `import { ${names} } from '${from}';\n`;
+    const cli = imports('porthole', 'createNode, type EmbeddedNode') + imports('porthole/winston', 'PortholeTransport');
+    const user = `${cli}export const node: Promise<EmbeddedNode> = createNode({}); void PortholeTransport;`;
+    expect(await typeCheck('cli', { user }, 'node16')).toBe('');
+    const sdk = `${imports('@porthole/client', 'createClient')}export const wrong: number = createClient({ url: '' });`;
+    const found = await typeCheck('client', { sdk }, 'node16');
+    expect(found.match(/error TS\d+/g)).toEqual(['error TS2322']);
   });
 
   it("the README's embedding example runs", async () => {

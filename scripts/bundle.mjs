@@ -192,27 +192,39 @@ function builtFile(specifier, condition) {
   if (name === undefined) return undefined;
   const path = join(ROOT, 'packages', name);
   const { exports } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-  return join(path, exports[`.${sub}`][condition].replace('./lib/', './dist/'));
+  const file = exports[`.${sub}`][condition];
+  return join(path, (file.import ?? file).replace('./lib/', './dist/'));
 }
 
 function versionOf(name) {
   return JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8')).version;
 }
 
-/** Copies the declarations reached from the entries, each under its package, with imports that lead from file to file. */
+/**
+ * Copies the declarations reached from the entries, each under its package, with imports that lead from file to file. They
+ * are marked as CommonJS, which both kinds of modules may import; an entry with a default export, which they would see
+ * differently, is copied as it is.
+ */
 function copyTypes(entries, outdir) {
-  const waiting = Object.values(entries).map((file) => join(ROOT, 'packages', file));
+  const files = Object.entries(entries).map(([name, file]) => [name, join(ROOT, 'packages', file)]);
+  const whole = new Map(
+    files
+      .filter(([, file]) => /^export default /m.test(readFileSync(file, 'utf8')))
+      .map(([name, file]) => [file, join(outdir, `${name}.d.ts`)]),
+  );
+  const waiting = files.map(([, file]) => file);
   const known = new Set(waiting);
-  const targetOf = (file) => join(outdir, 'types', relative(join(ROOT, 'packages'), file).replace('/dist/', '/'));
+  const targetOf = (file) =>
+    whole.get(file) ?? join(outdir, 'types', relative(join(ROOT, 'packages'), file).replace('/dist/', '/'));
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     const target = targetOf(file);
     const text = readFileSync(file, 'utf8').replace(
       /(from |import\()(['"])([^'"]+)\2/g,
-      (whole, before, quote, path) => {
+      (given, before, quote, path) => {
         const found = path.startsWith('.')
           ? join(dirname(file), path.replace(/\.(js|ts)$/, '.d.ts'))
           : builtFile(path, 'types');
-        if (found === undefined) return whole;
+        if (found === undefined) return isModule(path) ? `${given} with { 'resolution-mode': 'import' }` : given;
         if (!known.has(found)) waiting.push(found);
         known.add(found);
         return `${before}${quote}./${relative(dirname(target), targetOf(found)).replace(/\.d\.ts$/, '.js')}${quote}`;
@@ -221,10 +233,15 @@ function copyTypes(entries, outdir) {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text.replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '\n'));
   }
-  for (const [name, file] of Object.entries(entries)) {
-    const path = relative(outdir, targetOf(join(ROOT, 'packages', file))).replace(/\.d\.ts$/, '.js');
-    const isDefault = /^export default /m.test(readFileSync(join(ROOT, 'packages', file), 'utf8'));
-    const text = `export * from './${path}';\n${isDefault ? `export { default } from './${path}';\n` : ''}`;
-    writeFileSync(join(outdir, `${name}.d.ts`), text);
+  writeFileSync(join(outdir, 'types/package.json'), '{ "type": "commonjs" }\n');
+  for (const [name, file] of files.filter(([, path]) => !whole.has(path))) {
+    const text = `export * from './${relative(outdir, targetOf(file)).replace(/\.d\.ts$/, '.js')}';\n`;
+    for (const extension of ['d.ts', 'd.cts']) writeFileSync(join(outdir, `${name}.${extension}`), text);
   }
+}
+
+/** Whether a package of others can only be imported, which declarations of CommonJS have to say. */
+function isModule(name) {
+  const manifest = join(ROOT, 'node_modules', name, 'package.json');
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
 }
