@@ -56,6 +56,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'server/src/journal/journal-spool.ts': 'names of rotated files',
   'server/src/notify/notifier.ts': 'ages of events, which outlive the process',
   'server/src/notify/send-webhook.ts': 'timestamps of signatures and test events, and dates that receivers send',
+  'server/src/views/saved-views.ts': 'when views were saved',
   'server/src/local-node.ts': 'the clock that is shown to others',
   'server/src/own-log/own-log.ts': 'timestamps, and ages of files, which outlive the process',
   'server/src/own-log/rotated-files.ts': 'compared with times of the file system',

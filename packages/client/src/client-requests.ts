@@ -2,6 +2,7 @@ import {
   type AroundRequest,
   type BundleRequest,
   type CallOptions,
+  type ClientSession,
   type ClusterConfig,
   type ClusterConfigDiff,
   type ClusterConfigHistory,
@@ -26,6 +27,7 @@ import {
   type MemberSelection,
   type NodeState,
   parseQuery,
+  type SavedViews,
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
@@ -151,6 +153,14 @@ export interface NodeClient extends NodeOperations {
    * `BundleManifest`. Without times: of the last hour. The caller closes the response.
    */
   bundle(request?: Partial<BundleRequest>, options?: CallOptions): Promise<ByteStream>;
+  /** Who this client is to the node, and what it may do. */
+  session(options?: CallOptions): Promise<ClientSession>;
+  /** Log views that people saved on the node, or on another member of its cluster. */
+  views(options?: CallOptions): Promise<SavedViews>;
+  /** Saves the query of a log view, replacing one of the same name; returns all views. Needs the role `config`. */
+  saveView(name: string, query: string, options?: CallOptions): Promise<SavedViews>;
+  /** Deletes a view, if there is one; returns the others. Needs the role `config`. */
+  deleteView(name: string, options?: CallOptions): Promise<SavedViews>;
   /** What happened to the node in a time range; see `incidentHtml` and `incidentMarkdown` for reports. */
   incident(request?: IncidentQuery, options?: SearchOptions): Promise<Incident>;
 }

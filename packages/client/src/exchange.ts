@@ -358,9 +358,9 @@ export interface ClientRequest {
   /** Path of the route below the base address. */
   path: string;
   /** A GET with parameters too long for a URL is sent as a POST, if the route accepts it. */
-  method?: 'GET' | 'HEAD' | 'DELETE';
+  method?: 'GET' | 'HEAD' | 'DELETE' | 'PUT';
   query?: URLSearchParams;
-  /** JSON, sent by POST. */
+  /** JSON, sent by POST, or by PUT. */
   body?: string;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
@@ -407,7 +407,7 @@ const LAST_EVENT_ID = 'last-event-id';
 
 /** Sends parameters and event id in a body if they are too long for a URL and a header. */
 function chooseBody(request: ClientRequest): { method: string; body?: string } {
-  if (request.body !== undefined) return { method: 'POST', body: request.body };
+  if (request.body !== undefined) return { method: request.method ?? 'POST', body: request.body };
   const { path, method = 'GET', query = new URLSearchParams(), headers } = request;
   const id = headers?.[LAST_EVENT_ID];
   const length = query.toString().length + (id?.length ?? 0);

@@ -1,6 +1,7 @@
 import {
   type BundleRequest,
   type CallOptions,
+  type ClientSession,
   type ConfigHistory,
   type ConfigHistoryRequest,
   type ConfigOptions,
@@ -29,6 +30,7 @@ import {
   ONLY_RAW,
   PATHS,
   RECORDS_HEADER,
+  type SavedViews,
   type SearchOptions,
 } from '@porthole/contract';
 import { ONCE, Shared } from '@porthole/logs/shared';
@@ -266,6 +268,27 @@ export class HttpNode implements NodeClient {
     return requestJson(httpRequest, this.#deps, decodeLists<Incident>('steps', 'standouts', 'members'));
   }
 
+  async session(options: CallOptions = {}): Promise<ClientSession> {
+    checkOptions('session', options);
+    return requestJson({ path: PATHS.session, ...options }, this.#deps, decodeLists<ClientSession>('roles'));
+  }
+
+  async views(options: CallOptions = {}): Promise<SavedViews> {
+    checkOptions('views', options);
+    return requestJson({ path: PATHS.views, ...options }, this.#deps, decodeViews);
+  }
+
+  async saveView(name: string, query: string, options: CallOptions = {}): Promise<SavedViews> {
+    checkOptions('saveView', options);
+    const body = JSON.stringify({ query });
+    return requestJson({ path: viewPath(name), method: 'PUT', body, ...options }, this.#deps, decodeViews);
+  }
+
+  async deleteView(name: string, options: CallOptions = {}): Promise<SavedViews> {
+    checkOptions('deleteView', options);
+    return requestJson({ path: viewPath(name), method: 'DELETE', ...options }, this.#deps, decodeViews);
+  }
+
   async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {
     checkArguments('bundle', request, options);
     const httpRequest = {
@@ -297,6 +320,12 @@ export class HttpNode implements NodeClient {
     const headers = options.onlyRaw ? { headers: { [RECORDS_HEADER]: ONLY_RAW } } : {};
     return openSearch({ path: PATHS.logSearch, query, ...headers }, options, this.#deps);
   }
+}
+
+const decodeViews = decodeLists<SavedViews>('views');
+
+function viewPath(name: string): string {
+  return `${PATHS.views}/${encodeURIComponent(name)}`;
 }
 
 /** Creates a client for one node. It keeps nothing open between requests, so there is nothing to close. */

@@ -6,7 +6,7 @@ export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb-members.ts';
 export { createMemberNetworks, type MemberNetworks } from './membership/member-networks.ts';
-export type { Membership, MembershipLog, SelfMember } from './membership/membership.ts';
+export type { Membership, MembershipLog, SelfMember, ViewKeys } from './membership/membership.ts';
 export { createStaticMembers, type StaticMembersOptions } from './membership/static-members.ts';
 export type { LocalClusterOptions } from './open-cluster.ts';
 export type { ClusterLimits } from './records/search/cluster-deps.ts';

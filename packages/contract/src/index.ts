@@ -289,6 +289,19 @@ export {
 } from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {
+  type ClientSession,
+  decodeViewName,
+  MAX_VIEW_NAME_CHARACTERS,
+  MAX_VIEW_QUERY_CHARACTERS,
+  MAX_VIEWS,
+  parseViewBody,
+  type SavedView,
+  type SavedViews,
+  tidyViewName,
+  viewNameProblem,
+  viewQueryProblem,
+} from './saved-views.ts';
+export {
   BUNDLE_MANIFEST_SCHEMA,
   type BundleEntry,
   type BundleManifest,

@@ -52,6 +52,7 @@ import { parseWebhooks } from './settings/webhooks.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 import { StreamSlots } from './transport/stream-slots.ts';
 import { ownVersion } from './version.ts';
+import { SavedViewStore } from './views/saved-views.ts';
 
 /** The parts of a node that need no port. */
 export interface NodeComponents {
@@ -70,6 +71,7 @@ export interface NodeComponents {
   slots: StreamSlots;
   /** Unless no events are kept. */
   happened: OpenEvents | undefined;
+  views: SavedViewStore;
   /** If `archive.url` is set. */
   archive: NodeArchive | undefined;
   health: Health;
@@ -159,6 +161,11 @@ export async function openNodeComponents(
   const untilFree = (mostMs: number) => slots.untilFree(mostMs);
   const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
   const cluster = new NodeCluster({ ...joined, untilFree });
+  const views = new SavedViewStore({
+    dir: ownDirs(settings).views,
+    keys: () => cluster.viewKeys,
+    log: ownLog.component('views'),
+  });
   const checks = {
     ...(hasLogs && { 'log directory': () => probeLogDir(logPath) }),
     configuration: () => config.check(),
@@ -193,7 +200,7 @@ export async function openNodeComponents(
     cluster,
     slots,
   };
-  return { ...components, happened, archive, health, warnings, close };
+  return { ...components, happened, views, archive, health, warnings, close };
 }
 
 async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {

@@ -16,6 +16,7 @@ export interface OwnDirs {
   journal: string;
   events: string;
   configHistory: string;
+  views: string;
 }
 
 /** A directory that is not listed here could be shown as logs. */
@@ -29,6 +30,7 @@ export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluste
     // Nodes whose own logs are next to each other have events of their own.
     events: join(next('events'), basename(logging.dir)),
     configHistory: next('config-history'),
+    views: join(next('views'), basename(logging.dir)),
   };
 }
 

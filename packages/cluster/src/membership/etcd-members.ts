@@ -48,6 +48,7 @@ export function createEtcdMembers({
     self,
     prefixes: [prefix],
     statePrefix: `/porthole/${cluster}/state/`,
+    viewPrefix: `/porthole/${cluster}/views/`,
     read: (key, value) => readEtcdValue(key.slice(prefix.length), value),
     readDeparture: (key, value) => readDeparture(key.slice(prefix.length), value),
     registration: {

@@ -30,6 +30,8 @@ export interface Membership {
   learn?(id: string, facts: MemberFacts): void;
   /** Where nodes keep their state for the others; absent without a registry of nodes like this one. */
   readonly states?: StateKeys;
+  /** What the members keep together; absent without a registry of nodes like this one. */
+  readonly views?: ViewKeys;
   /** Called after every change of members or state; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
   /**
@@ -47,6 +49,13 @@ export interface StateKeys {
   publish(value: string, name?: string): void;
   /** Those of all members by id, with a name by `id/name`; anyone with access can have written them. Rejects if the registry does not respond. */
   read(options: { signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array>>;
+}
+
+/** Values by key in the registry that outlive the nodes that wrote them. Both reject if the registry does not respond. */
+export interface ViewKeys {
+  /** All of them, but none of more than `maxBytes`; anyone with access can have written them. */
+  read(options: { maxBytes: number; maxKeys: number; signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array>>;
+  write(key: string, value: string, options: { signal: AbortSignal }): Promise<void>;
 }
 
 type LogMethod = (tag: string, message: string, context?: Readonly<Record<string, unknown>>) => void;

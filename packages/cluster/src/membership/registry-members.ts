@@ -6,7 +6,7 @@ import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
 import { type Address, readAddress } from './member-address.ts';
 import { type MemberDraft, MemberList, type ReadDeparture, type ReadMember } from './member-list.ts';
-import type { Departure, Membership, MembershipLog, StateKeys } from './membership.ts';
+import type { Departure, Membership, MembershipLog, StateKeys, ViewKeys } from './membership.ts';
 
 /** A node rather starts without its registry than late. */
 const START_TIMEOUT_MS = 3000;
@@ -36,6 +36,8 @@ export interface RegistryMembersOptions extends EtcdAccess {
   registration?: Omit<RegistrationOptions, 'state'>;
   /** Keys of states: this, and the id. Not watched: they change often. */
   statePrefix?: string;
+  /** Keys of saved views: this, and the encoded name. Not watched: few people change few of them. */
+  viewPrefix?: string;
   maxMembers?: number | undefined;
   log: MembershipLog;
 }
@@ -54,6 +56,7 @@ export class RegistryMembers implements Membership {
   readonly #ownStates = new Map<string, string>();
   #isStateRefused = false;
   readonly states?: StateKeys;
+  readonly views?: ViewKeys;
 
   constructor(options: RegistryMembersOptions) {
     this.#options = options;
@@ -63,8 +66,9 @@ export class RegistryMembers implements Membership {
       this.#setKnown = resolve;
     });
     this.#list.onChange(this.#setKnown);
-    const { statePrefix } = options;
+    const { statePrefix, viewPrefix } = options;
     if (statePrefix !== undefined) this.states = this.#createStates(statePrefix);
+    if (viewPrefix !== undefined) this.views = this.#createViews(viewPrefix);
   }
 
   get members(): readonly Member[] {
@@ -110,11 +114,20 @@ export class RegistryMembers implements Membership {
         this.#ownStates.set(`${prefix}${this.#options.self.id}${name === undefined ? '' : `/${name}`}`, value);
         void this.#session?.writeState();
       },
-      read: async ({ signal }) => {
-        if (!this.#session) throw new PortholeError('UNREACHABLE', 'the registry is unavailable');
-        return this.#session.readValues(prefix, { maxBytes: MAX_STATE_BYTES, signal });
-      },
+      read: async ({ signal }) => this.#requireSession().readValues(prefix, { maxBytes: MAX_STATE_BYTES, signal }),
     };
+  }
+
+  #createViews(prefix: string): ViewKeys {
+    return {
+      read: async (options) => this.#requireSession().readValues(prefix, options),
+      write: async (key, value, { signal }) => this.#requireSession().writeValue(prefix + key, value, signal),
+    };
+  }
+
+  #requireSession(): RegistrySession {
+    if (!this.#session) throw new PortholeError('UNREACHABLE', 'the registry is unavailable');
+    return this.#session;
   }
 
   async #run(): Promise<void> {

@@ -45,6 +45,7 @@ type RequestErrorCode =
   | 'CONFIG_VERSION_NOT_FOUND'
   | 'AUTH_UNAVAILABLE'
   | 'ARCHIVE_UNAVAILABLE'
+  | 'VIEWS_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
   | 'MEMBER_REGISTERED'
   | 'MEMBER_REFUSED'
@@ -138,6 +139,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   },
   AUTH_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Credentials cannot be checked' },
   ARCHIVE_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The archive cannot be read' },
+  VIEWS_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Saved views cannot be kept' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
   BUNDLE_UNDER_WAY: {

@@ -116,6 +116,15 @@ export const TICKET_FOR_ROW = {
   codec: text(),
 } as const satisfies ParameterRow;
 
+export const VIEW_NAME_ROW = {
+  name: 'name',
+  in: 'path',
+  required: true,
+  field: 'name',
+  codec: text(),
+  docs: 'viewName',
+} as const satisfies ParameterRow;
+
 export const BUNDLE_OWN_ROWS = [
   { name: 'since', field: 'fromMs', codec: timestamp },
   { name: 'until', field: 'toMs', codec: timestamp, docs: 'bundleUntil' },

@@ -8,6 +8,7 @@ import {
   type STORE_ROWS,
   type TICKET_FOR_ROW,
   type TICKET_ROW,
+  type VIEW_NAME_ROW,
 } from './cluster-parameters.ts';
 import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, INCIDENT_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
 import {
@@ -461,7 +462,9 @@ const AROUND_DOCS: DocsOf<typeof AROUND_OWN_ROWS> = {
   },
 };
 
-const DOWNLOAD_DOCS: DocsOf<typeof DOWNLOAD_OWN_ROWS | readonly [typeof TICKET_ROW, typeof TICKET_FOR_ROW]> = {
+const DOWNLOAD_DOCS: DocsOf<
+  typeof DOWNLOAD_OWN_ROWS | readonly [typeof TICKET_ROW, typeof TICKET_FOR_ROW, typeof VIEW_NAME_ROW]
+> = {
   src: {
     meaning:
       'Logs to read: `NODE`, `NODE/FAMILY` or `NODE/=FILE`; NODE may contain `*` and `?`. May be given up to 64 times; without it, all logs of all members.',
@@ -480,6 +483,11 @@ const DOWNLOAD_DOCS: DocsOf<typeof DOWNLOAD_OWN_ROWS | readonly [typeof TICKET_R
     cli: BROWSER_DOWNLOAD,
   },
   for: { meaning: 'Path and query of the download.', proto: NOT_IN_GRPC, cli: BROWSER_DOWNLOAD },
+  viewName: {
+    meaning: 'The name of the view: up to 80 characters.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'only the console has views' },
+  },
 };
 
 const BUNDLE_DOCS: DocsOf<typeof BUNDLE_OWN_ROWS> = {

@@ -24,7 +24,7 @@ interface Operation {
 }
 
 const document = buildOpenApi({ version: '1.2.3' }) as unknown as {
-  paths: Record<string, { get: Operation; delete: Operation }>;
+  paths: Record<string, Record<'get' | 'delete' | 'put', Operation>>;
   components: { schemas: object; examples: Record<string, { value: unknown }> };
 };
 
@@ -61,7 +61,8 @@ describe('the OpenAPI document', () => {
     for (const id of ROUTE_IDS) {
       const { path, page, errors, otherResponses: alsoAnswers = {}, method } = getRoute(id);
       if (page) continue;
-      const responses = document.paths[path]?.[method === 'DELETE' ? 'delete' : 'get'].responses ?? {};
+      const operation = method === 'DELETE' ? 'delete' : method === 'PUT' ? 'put' : 'get';
+      const responses = document.paths[path]?.[operation].responses ?? {};
       for (const code of errors) {
         const { http } = ERROR_KINDS[code];
         if (!(http in alsoAnswers)) expect(responses[http]?.description).toContain(code);

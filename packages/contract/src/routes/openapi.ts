@@ -9,10 +9,10 @@ import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
 
 /** The interface as an OpenAPI 3.1 document, generated from the route table, the schemas and the error table. */
 export function buildOpenApi({ version, basePath = '' }: { version: string; basePath?: string }): JsonSchema {
-  const paths: Record<string, unknown> = {};
+  const paths: Record<string, JsonSchema> = {};
   for (const id of ROUTE_IDS) {
     const route = getRoute(id);
-    if (!route.page) paths[route.path] = toOperations(id, route);
+    if (!route.page) paths[route.path] = { ...(paths[route.path] ?? {}), ...toOperations(id, route) };
   }
   for (const id of MEMBER_ROUTE_IDS) {
     const route = getMemberRoute(id);
@@ -78,8 +78,17 @@ function toOperation(id: string, route: Route): JsonSchema {
     ...(route.role === 'none' && { security: [] }),
     'x-porthole-role': route.role,
     parameters: route.parameters.map(toParameter),
+    ...(route.body && { requestBody: toRequestBody(route.body) }),
     responses: { ...successResponses(route), ...errorResponses([...route.errors, ...COMMON_ERRORS], route) },
   };
+}
+
+function toRequestBody(fields: NonNullable<Route['body']>): JsonSchema {
+  const properties = Object.fromEntries(
+    Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }]),
+  );
+  const schema = { type: 'object', properties, required: Object.keys(fields) };
+  return { required: true, content: { 'application/json': { schema } } };
 }
 
 /** As text: security requirements of OpenAPI have roles only for OAuth. */
@@ -469,6 +478,12 @@ const EXAMPLES = {
     ungrouped: 0,
     members: [REPORT],
     coverage: COMPLETE,
+  },
+  ClientSession: { name: 'ada', kind: 'token', roles: ['viewer', 'config'] },
+  SavedViews: {
+    views: [{ name: 'Slow queries', query: 'query=cost%3E500ms&last=1h', changedMs: AT_MS, changedBy: 'ada' }],
+    sharing: 'cluster',
+    problem: null,
   },
   DownloadTicket: { ticket: 'q3Vn0c1pXo5k', expiresInMs: 60_000 },
   Alive: { status: 'ok' },

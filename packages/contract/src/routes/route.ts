@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/errors.ts';
 import type { Parameter } from '../params/parameter.ts';
 import type { SchemaName } from '../schemas/schemas.ts';
 
-/** What an identity may do. `viewer`: read logs and the list of nodes. `config`: read configurations. `admin`: everything. */
+/** What an identity may do. `viewer`: read logs and the list of nodes. `config`: read configurations, save views. `admin`: everything. */
 export const ROLES = ['viewer', 'config', 'admin'] as const;
 
 export type Role = (typeof ROLES)[number];
@@ -37,7 +37,9 @@ export interface Route {
   /** Who may use it, if authentication is enabled. Not optional: no route is added without deciding it. */
   role: RouteRole;
   /** The method, if it is not GET (or HEAD). */
-  method?: 'DELETE' | 'POST';
+  method?: 'DELETE' | 'POST' | 'PUT';
+  /** The fields of the JSON object that is its body, with their meaning; all are texts. */
+  body?: Readonly<Record<string, string>>;
   /** Also accepts POST with the parameters as a JSON object, for cursors that are too long for a URL. */
   post?: true;
   /** Counts against the limit of concurrent streams. */
@@ -67,6 +69,9 @@ export const PATHS = {
   events: '/api/v1/events',
   incident: '/api/v1/incident',
   node: '/api/v1/node',
+  session: '/api/v1/session',
+  views: '/api/v1/views',
+  view: '/api/v1/views/{name}',
   live: '/health/live',
   ready: '/health/ready',
   metrics: '/metrics',

@@ -12,9 +12,10 @@ describe('the route table', () => {
     ]);
   });
 
-  it('has each path once, below /api/v1 unless it is about running the node or a page', () => {
+  it('has each path once for a method, below /api/v1 unless it is about running the node or a page', () => {
     const paths = ROUTE_IDS.map(getRoute).flatMap(({ path, aliases = [] }) => [path, ...aliases]);
-    expect(new Set(paths).size).toBe(paths.length);
+    const operations = ROUTE_IDS.map(getRoute).map(({ path, method }) => `${method} ${path}`);
+    expect(new Set(operations).size).toBe(operations.length);
     const others = paths.filter((path) => !path.startsWith('/api/v1/'));
     expect(others.sort()).toEqual([
       '/',
@@ -50,6 +51,7 @@ describe('the route table', () => {
     const roles = ROUTE_IDS.filter((id) => /config|setting/i.test(id)).map((id) => getRoute(id).role);
     expect(new Set(roles)).toEqual(new Set(['config']));
     expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'any')).toEqual([
+      'session',
       'downloadTicket',
       'metrics',
       'mcp',

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/errors.ts';
+import { VIEW_NAME_ROW } from '../params/cluster-parameters.ts';
 import { CONFIG_ROWS } from '../params/log-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
@@ -38,6 +39,45 @@ export const ROUTES = {
     parameters: [],
     response: { contentType: JSON_TYPE, schema: 'NodeDescription' },
     errors: [],
+  },
+  session: {
+    path: PATHS.session,
+    role: 'any',
+    summary: 'Describe session',
+    description: 'Who sent the request, as this node knows them, and their roles.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'ClientSession' },
+    errors: [],
+  },
+  views: {
+    path: PATHS.views,
+    role: 'viewer',
+    summary: 'List saved views',
+    description: 'The log views that were saved on this node, or on any member of a cluster in etcd.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'SavedViews' },
+    errors: ['VIEWS_UNAVAILABLE'],
+  },
+  viewSave: {
+    path: PATHS.view,
+    method: 'PUT',
+    role: 'config',
+    summary: 'Save a view',
+    description: 'Adds a view, or replaces the one of this name. Returns all of them.',
+    parameters: documentParameters([VIEW_NAME_ROW]),
+    body: { query: 'The query of the address of the log view, without the question mark: at most 4,096 characters.' },
+    response: { contentType: JSON_TYPE, schema: 'SavedViews' },
+    errors: ['PARAMETER_INVALID', 'VIEWS_UNAVAILABLE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'],
+  },
+  viewDelete: {
+    path: PATHS.view,
+    method: 'DELETE',
+    role: 'config',
+    summary: 'Delete a view',
+    description: 'Deletes the view of this name, if there is one. Returns those that are left.',
+    parameters: documentParameters([VIEW_NAME_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'SavedViews' },
+    errors: ['PARAMETER_INVALID', 'VIEWS_UNAVAILABLE'],
   },
   ...EVENT_ROUTES,
   ...CLUSTER_ROUTES,

@@ -64,6 +64,7 @@ import type {
   ShippingLag,
   ShippingState,
 } from '../node-state.ts';
+import type { ClientSession, SavedView, SavedViews } from '../saved-views.ts';
 
 /** Stands for the credentials of the client that requested it, for one download. */
 export interface DownloadTicket {
@@ -153,6 +154,9 @@ export interface ResponseTypes {
   ClusterFields: ClusterFields;
   ClusterTop: ClusterTop;
   DownloadTicket: DownloadTicket;
+  ClientSession: ClientSession;
+  SavedView: SavedView;
+  SavedViews: SavedViews;
   NodeDescription: NodeDescription;
   NodeProblem: NodeProblem;
   ShippingLag: ShippingLag;

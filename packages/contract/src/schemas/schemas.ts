@@ -9,6 +9,7 @@ import type {
   SettingEntry,
   ShippingState,
 } from '../node-state.ts';
+import type { ClientSession, SavedView, SavedViews } from '../saved-views.ts';
 import { CLUSTER_COUNT_SCHEMAS, CLUSTER_SCHEMAS } from './cluster-schemas.ts';
 import { EVENT_SCHEMAS } from './event-schemas.ts';
 import { ARCHIVE_SCHEMAS, COVERAGE_SCHEMAS } from './member-schemas.ts';
@@ -62,6 +63,31 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
       expiresInMs: integer('Milliseconds for which it is valid.'),
     },
   ),
+  ClientSession: exactObject<ClientSession>('Who sent the request.', {
+    name: text('Their name, as this node knows them.'),
+    kind: oneOf('How they were authenticated. `anonymous`: the node requires no credentials.', [
+      'token',
+      'jwt',
+      'certificate',
+      'program',
+      'anonymous',
+    ]),
+    roles: listOf({ type: 'string' }, 'What they may do.'),
+  }),
+  SavedView: exactObject<SavedView>('A log view under a name.', {
+    name: text('Its name.'),
+    query: text('The query of its address at `/logs`, without the question mark.'),
+    changedMs: integer('When it was saved, epoch milliseconds.'),
+    changedBy: text('Who saved it.'),
+  }),
+  SavedViews: exactObject<SavedViews>('The views that a node keeps.', {
+    views: listOf(ref('SavedView'), 'By name.'),
+    sharing: oneOf(
+      'Who else has them. `node`: nobody. `cluster`: every member. `behind`: the registry does not respond; changes are shared when it does.',
+      ['node', 'cluster', 'behind'],
+    ),
+    problem: nullableText('What was lost, or cannot be stored.'),
+  }),
   NodeDescription: exactObject<SentTypes['NodeDescription']>(
     'What the node is, beyond the fields of Node.',
     {

@@ -1,4 +1,11 @@
-import type { ClusterGauges, LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
+import type {
+  ClusterGauges,
+  LocalCluster,
+  MemberAccessOptions,
+  Membership,
+  SelfMember,
+  ViewKeys,
+} from '@porthole/cluster';
 import {
   type AroundRequest,
   type CallOptions,
@@ -150,6 +157,12 @@ export class NodeCluster implements ClusterState {
   /** Which node sends events about members; `undefined` until it has joined. */
   get senders(): LocalCluster['senders'] | undefined {
     return this.#opened?.senders;
+  }
+
+  /** Where members share saved views; `null`: nowhere, `undefined`: until it has joined. */
+  get viewKeys(): ViewKeys | null | undefined {
+    if (!this.isConfigured) return null;
+    return this.#opened && (this.#opened.membership.views ?? null);
   }
 
   /** While this node starts, no member was asked yet: requests wait for that. */

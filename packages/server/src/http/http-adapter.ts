@@ -7,6 +7,7 @@ import { LostConnections } from '../transport/connections.ts';
 import { DeadlineTimer } from '../transport/deadline.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
+import type { SavedViewStore } from '../views/saved-views.ts';
 import { createRequestHandler, type RequestHandler, type RequestHandlerDeps } from './request/handle-request.ts';
 import { createCors, createHostCheck, createSiteCheck } from './request/hosts-and-origins.ts';
 import { ConsoleFiles } from './response/console-files.ts';
@@ -22,6 +23,7 @@ import {
   createPageRoutes,
   createQueryRoutes,
   createStateRoutes,
+  createViewRoutes,
 } from './routes/node-routes.ts';
 import { createRecordRoutes } from './routes/record-routes.ts';
 
@@ -31,6 +33,8 @@ export interface HttpAdapterDeps {
   state: NodeState;
   /** Without it, cluster routes are not supported. */
   cluster?: ClusterState;
+  /** Without it, views are not supported. */
+  views?: SavedViewStore;
   health: Health;
   version: string;
   hostName: string;
@@ -56,6 +60,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
     policy,
     state,
     cluster,
+    views,
     health,
     version,
     hostName,
@@ -91,6 +96,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createEventRoutes(state, recordOptions),
       ...createIncidentRoute(cluster, recordOptions),
       ...createQueryRoutes(),
+      ...createViewRoutes(views),
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),

@@ -58,14 +58,22 @@ export class RegistrySession {
   /** The values below a prefix by the rest of their keys, without those that are too long. */
   async readValues(
     prefix: string,
-    { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+    {
+      maxBytes,
+      maxKeys = this.#options.maxMembers,
+      signal,
+    }: { maxBytes: number; maxKeys?: number; signal: AbortSignal },
   ): Promise<Map<string, Uint8Array>> {
     const values = new Map<string, Uint8Array>();
-    const { maxMembers: maxKeys } = this.#options;
     for await (const { keys } of listPrefixes(this.#connection, { prefixes: [prefix], maxKeys, signal }))
       for (const { key, value } of keys)
         if (value && value.length <= maxBytes) values.set(key.slice(prefix.length), value);
     return values;
+  }
+
+  /** Without a lease: it outlives this node. */
+  async writeValue(key: string, value: string, signal: AbortSignal): Promise<void> {
+    await this.#connection.call('Put', { key: Buffer.from(key), value: Buffer.from(value) }, { signal });
   }
 
   /** Runs until something fails or the node stops; throws either way. */

@@ -28,5 +28,7 @@ export function roleMatrix(methods: readonly Row[]): string {
     role === 'none' ? 'nothing' : role === 'any' ? 'credentials' : `\`${role}\``,
     ...COLUMNS.map(([, roles]) => (isAllowed(roles, role) ? 'yes' : '')),
   ]);
-  return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const lines = [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`);
+  // Saving and deleting a view have one path and one role.
+  return lines.filter((line, at) => line !== lines[at - 1]).join('\n');
 }

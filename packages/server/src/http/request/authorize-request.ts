@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole/contract';
+import { getRoute, PortholeError, ROUTE_IDS, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Credentials } from '../../auth/access.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import { type AuthResult, type Identity, plainAddress } from '../../auth/identity.ts';
@@ -53,7 +53,7 @@ export interface RequestContext {
 /** A request that passed all checks. */
 export interface AuthorizedRequest {
   target: RouteTarget;
-  method: RouteRequest['method'] | 'POST';
+  method: RouteRequest['method'] | 'POST' | 'PUT';
 }
 
 /**
@@ -86,7 +86,7 @@ export function authorizeRequest(
   checkSingleHeaders(request);
   const host = authority ?? headers.host;
   if (!gate.access.isGuarded) gate.checkHost(host);
-  const target = findRoute(path);
+  const target = findRoute(path, request.method);
   context.target = target;
   const role = requiredRole(target, gate);
   if (role !== 'none') gate.checkLocal?.({ address: remoteAddress(request), socket: request.socket, host, headers });
@@ -131,7 +131,9 @@ function checkMethod({ method = '' }: HttpRequest, { route }: RouteTarget): Auth
   const { method: only, post } = getRoute(route);
   if (only !== undefined) {
     if (method === only) return only;
-    throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route supports only ${only}`, { allow: only });
+    const { path } = getRoute(route);
+    const allow = ROUTE_IDS.flatMap((id) => (getRoute(id).path === path ? (getRoute(id).method ?? []) : [])).join(', ');
+    throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route supports only ${allow}`, { allow });
   }
   if (method === 'GET' || method === 'HEAD' || (post && method === 'POST')) return method;
   const allow = post ? 'GET, HEAD, POST' : 'GET, HEAD';

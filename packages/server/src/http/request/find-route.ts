@@ -45,13 +45,16 @@ const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((route) => {
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 const RECORDINGS_BEGIN = PATHS.clusterRecording.slice(0, -'{id}'.length);
 
-/** Paths are compared literally; exact matches take precedence over routes with a variable end. */
-export function findRoute(path: string): RouteTarget | undefined {
+/**
+ * Paths are compared literally; exact matches take precedence over routes with a variable end. Of several routes of a path,
+ * the one with this method; else the first.
+ */
+export function findRoute(path: string, method = 'GET'): RouteTarget | undefined {
   const own = OWN_ROUTES.get(path);
   if (own) return own;
   if (path.startsWith(MEMBERS_BEGIN)) return findMemberRoute(path, MEMBERS_BEGIN, 'clusterForget');
   if (path.startsWith(RECORDINGS_BEGIN)) return findMemberRoute(path, RECORDINGS_BEGIN, 'clusterRecording');
-  return findOpenRoute(path);
+  return findOpenRoute(path, method);
 }
 
 /** The name of the route in metrics and logs. */
@@ -64,8 +67,9 @@ export function routeTemplate({ route, member }: RouteTarget): string {
   return member === undefined ? getRoute(route).path : getMemberRoute(route).path;
 }
 
-function findOpenRoute(path: string): RouteTarget | undefined {
-  const found = OPEN_ROUTES.find(({ begin }) => path.startsWith(begin));
+function findOpenRoute(path: string, method: string): RouteTarget | undefined {
+  const ofPath = OPEN_ROUTES.filter(({ begin }) => path.startsWith(begin));
+  const found = ofPath.find(({ route }) => getRoute(route).method === method) ?? ofPath[0];
   return found && { route: found.route, member: undefined, rest: path.slice(found.begin.length) };
 }
 

@@ -234,7 +234,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     const { slots, routes, memberRoutes } = this.#handling;
     const { target, method } = admitted;
     this.#outcome.operation = routeOperation(target);
-    this.method = method === 'POST' ? 'GET' : method;
+    this.method = method === 'POST' || method === 'PUT' ? 'GET' : method;
     this.member = target.member;
     this.isRecorded = target.member !== undefined && target.isRecorded;
     this.rest = target.rest;
@@ -253,7 +253,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       if (!(running instanceof Promise)) return complete(running);
       return this.#deadline.race(this.#watched(running), (late) => this.#close(late)).then(complete);
     };
-    if (method !== 'POST') return run();
+    if (method !== 'POST' && method !== 'PUT') return run();
     const reading = this.#watched(readBody(this.#request, this.query, target));
     return this.#deadline
       .race(reading, () => {})

@@ -1,16 +1,21 @@
 import { createClient } from '@porthole/client';
 import {
   buildOpenApi,
+  type ClientSession,
+  decodeViewName,
   explainQuery,
   formatQuery,
   type NodeState,
   PortholeError,
   parseConfigRequest,
   parseExplainRequest,
+  parseViewBody,
   type Readiness,
 } from '@porthole/contract';
+import { ANONYMOUS } from '../../auth/identity.ts';
 import type { Health } from '../../health.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
+import type { SavedViewStore } from '../../views/saved-views.ts';
 import { docsPage, ICON, STYLE } from '../pages/docs-page.ts';
 import { type ConsoleFiles, consoleResponse } from '../response/console-files.ts';
 import {
@@ -37,6 +42,27 @@ export function createStateRoutes(node: NodeState, toOptions = callOptions): Rec
     },
     settings: async (request) => jsonResponse(await node.settings(toOptions(request))),
     node: async (request) => jsonResponse(await node.describe(toOptions(request))),
+  };
+}
+
+type ViewRouteId = 'session' | 'views' | 'viewSave' | 'viewDelete';
+
+/** Who sends requests, and the views they have saved: the only thing that the interface lets them change. */
+export function createViewRoutes(store: SavedViewStore | undefined): Record<ViewRouteId, RouteHandler> {
+  const views = () => {
+    if (!store) throw new PortholeError('NOT_SUPPORTED', 'this node keeps no views');
+    return store;
+  };
+  return {
+    session: ({ identity = ANONYMOUS }) => {
+      const { name, kind, roles } = identity;
+      return jsonResponse({ name, kind, roles: [...roles] } satisfies ClientSession);
+    },
+    views: async () => jsonResponse(await views().list()),
+    viewSave: async ({ rest, body = '', identity = ANONYMOUS }) =>
+      jsonResponse(await views().change(decodeViewName(rest), parseViewBody(body), identity.name)),
+    viewDelete: async ({ rest, identity = ANONYMOUS }) =>
+      jsonResponse(await views().change(decodeViewName(rest), null, identity.name)),
   };
 }
 
