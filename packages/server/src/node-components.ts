@@ -162,7 +162,7 @@ export async function openNodeComponents(
   const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
   const cluster = new NodeCluster({ ...joined, untilFree });
   const views = new SavedViewStore({
-    dir: ownDirs(settings).views,
+    dir: loaded.writesNothing ? null : ownDirs(settings).views,
     keys: () => cluster.viewKeys,
     log: ownLog.component('views'),
   });

@@ -26,6 +26,8 @@ describe('a node within a program', () => {
     for (const path of ['/api/v1/config', '/api/v1/log/list', '/api/v1/log/search?q=a', '/none', '/health/ready']) {
       await (await node.fetch(new Request(`http://localhost${path}`), HERE)).text();
     }
+    const views = await node.fetch(new Request('http://localhost/api/v1/views'), HERE);
+    expect(await views.json()).toMatchObject({ code: 'VIEWS_UNAVAILABLE' });
     await node.close();
     expect(readdirSync(workDir)).toEqual([]);
   });

@@ -54,6 +54,8 @@ export interface LoadedSettings {
   file: string | null;
   /** One per setting, in the order of the table. */
   values: SettingValue[];
+  /** The node is a part of a program that did not say where it may write. */
+  writesNothing: boolean;
   /** For the operator; they do not keep the node from starting. */
   warnings: string[];
   /** The values from the file, by key. */
@@ -85,7 +87,8 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
   if (fileLayer !== null) layers.push(fileLayer);
 
   const isTold = ['logging.dir', 'logging.to'].some((key) => layers.some(({ values: given }) => given.has(key)));
-  const defaults = sources.isEmbedded && !isTold ? NOTHING_WRITTEN : NO_DEFAULTS;
+  const writesNothing = sources.isEmbedded === true && !isTold;
+  const defaults = writesNothing ? NOTHING_WRITTEN : NO_DEFAULTS;
   const stack = { layers, defaults, workDir, shownName };
   const values = SETTING_DEFINITIONS.map((definition) => resolveSetting(definition, stack));
   const settings = toSettings(values);
@@ -98,6 +101,7 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
     settings,
     file,
     values,
+    writesNothing,
     warnings: [...layers.flatMap((layer) => layer.warnings), ...warnOfRemoved(values)],
     fileValues: fileLayer?.values ?? new Map(),
     sources: { ...sources, workDir, file: fileName, env: ownVariables(env) },

@@ -16,6 +16,8 @@ import type { Logger } from '../own-log/own-log.ts';
 
 const FILE = 'views.json';
 
+const NOWHERE = 'this node keeps no saved views: its program did not set logging.dir';
+
 /** Some times what the largest list takes. */
 const MAX_FILE_BYTES = 8_000_000;
 
@@ -47,7 +49,8 @@ interface Entry {
 }
 
 interface SavedViewStoreDeps {
-  dir: string;
+  /** `null`: the node may not write anywhere. */
+  dir: string | null;
   /** Where members share them; `null`: nowhere, `undefined`: not known yet. */
   keys(): ViewKeys | null | undefined;
   log: Logger;
@@ -109,6 +112,7 @@ export class SavedViewStore {
 
   async #load(): Promise<ReadonlyMap<string, Entry>> {
     if (this.#entries) return this.#entries;
+    if (this.#deps.dir === null) throw new PortholeError('VIEWS_UNAVAILABLE', NOWHERE);
     const path = join(this.#deps.dir, FILE);
     let read: readonly unknown[] | undefined;
     try {
@@ -169,6 +173,7 @@ export class SavedViewStore {
 
   async #write(entries: ReadonlyMap<string, Entry>): Promise<void> {
     const { dir } = this.#deps;
+    if (dir === null) throw new Error(NOWHERE);
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const content = JSON.stringify({ type: 'porthole saved views', version: 1, views: [...entries.values()] }, null, 1);
     await replaceFile(join(dir, FILE), `${content}\n`, { isSynced: true });
