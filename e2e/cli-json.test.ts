@@ -16,7 +16,7 @@ const DOCUMENT = join(import.meta.dirname, '../docs/cli-output.schema.json');
 
 const LINE = '2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: broken\t{"took": 3}\n';
 
-/** Command lines by command; LOGS is the directory with the logs. */
+/** Command lines by command; LOGS is the directory with the logs, URL the node. */
 const LINES: Readonly<Record<string, readonly string[]>> = {
   nodes: ['nodes'],
   'config get': ['config get', 'config get http'],
@@ -34,6 +34,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'logs fields': ['logs fields', 'logs fields LOGS LOGS/a.log', 'logs fields --all'],
   'logs around': ['logs around --time 2026-11-15T05:00:00Z'],
   doctor: ['doctor'],
+  conform: ['conform URL', 'conform URL --profile lindb-0.4', 'conform URL --log-dir LOGS'],
   'context list': ['context list'],
   'context show': ['context show here'],
 };
@@ -59,7 +60,7 @@ it('the JSON of every command is of its schema', async () => {
   for (const [command, { isLines }] of Object.entries(OUTPUT_SCHEMAS)) {
     const check = ajv.compile({ $ref: `output#/$defs/${command.replaceAll(' ', '%20')}` });
     for (const line of LINES[command] ?? []) {
-      const words = line.split(' ').map((word) => word.replace('LOGS', logDir));
+      const words = line.split(' ').map((word) => word.replace('LOGS', logDir).replace(/^URL$/, url));
       const { stdout, stderr } = await runCommand([...words, '-o', 'json'], dir, env);
       const texts = isLines ? stdout.split('\n').slice(0, -1) : [stdout];
       expect(texts, `${line}: ${stderr}`).not.toEqual([]);

@@ -6,6 +6,7 @@ type ProgramName =
   | 'dd'
   | 'etcd'
   | 'git'
+  | 'go'
   | 'grep'
   | 'grpc_python_plugin'
   | 'journalctl'

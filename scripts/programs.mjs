@@ -14,6 +14,7 @@ const PACKAGES = {
   etcd: 'etcd-server',
   faketime: 'faketime',
   git: 'git',
+  go: 'golang-go',
   grep: 'grep',
   grpc_python_plugin: 'protobuf-compiler-grpc',
   journalctl: 'systemd',

@@ -31,6 +31,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 const OWNERS: Readonly<Record<string, string>> = {
   'archive/src/clickhouse/clickhouse.ts':
     'a listener from birth; the body is read with an idle time and fails if it is cut',
+  'cli/src/commands/conform/exchange.ts':
+    'a listener from birth, a deadline, and a limit of bytes; an error is the answer',
   'cli/src/commands/demo/demo-archive.ts': 'a listener as soon as it is started, which explains why it does not start',
   'cli/src/commands/demo/demo-nodes.ts': 'servers that are closed at once; an error is the answer',
   'cli/src/output/pager.ts':

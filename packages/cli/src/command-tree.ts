@@ -209,6 +209,40 @@ const DOCTOR_COMMAND: CommandDefinition = {
   load: () => import('./commands/doctor.ts'),
 };
 
+const CONFORM_COMMAND: CommandDefinition = {
+  name: 'conform',
+  about: 'test whether a node implements the node state interface: any node, of any database, in any language',
+  args: [{ name: 'url', about: 'address of the node' }],
+  flags: [
+    {
+      long: 'log-dir',
+      value: 'dir',
+      complete: 'directory',
+      default: 'nothing is written',
+      about: 'the log directory of the node, as this machine sees it; test files are written there and removed again',
+    },
+    {
+      long: 'profile',
+      value: 'name',
+      choices: ['porthole', 'lindb-0.4'],
+      about: 'what the interface leaves open must be as in this implementation',
+    },
+    outputFlag(['tap', 'json']),
+    ...NODE_FLAGS.filter(({ long }) => long.endsWith('-file')),
+    ...OUTPUT_FLAGS,
+  ],
+  notes: [
+    'Core cases check what the interface says, robust ones (with --log-dir) what happens to log files, and open points are measured and reported. Sends GET and HEAD, and POST without a body, which must be refused. docs/conformance.md describes every case.\n' +
+      'Exit codes: 0 conforms, 1 a case failed, 2 error.',
+  ],
+  examples: [
+    ['porthole conform http://10.8.0.21:9000', 'only reads'],
+    ['porthole conform http://127.0.0.1:7300 --log-dir /var/log/db', 'also what happens to log files'],
+    ['porthole conform http://127.0.0.1:9000 --profile lindb-0.4 -o json', 'compared with LinDB, as JSON'],
+  ],
+  load: () => import('./commands/conform/conform.ts'),
+};
+
 /** A context keeps the paths of these files. */
 const FILE_FLAGS = NODE_FLAGS.filter(({ long }) => long.endsWith('-file')).map(
   ({ default: _default, ...flag }): FlagDefinition =>
@@ -293,6 +327,7 @@ export const COMMAND_TREE: CommandDefinition = {
     BUNDLE_COMMAND,
     ARCHIVE_COMMAND,
     DOCTOR_COMMAND,
+    CONFORM_COMMAND,
     CONTEXT_COMMAND,
     {
       name: 'token',

@@ -3,6 +3,7 @@ import type { ClientOptions, NodeClient } from '@porthole/client';
 import { errorMessage, type ResponseClock } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+import type { Context } from './context-file.ts';
 import { findEndpoint } from './endpoint.ts';
 
 /** A client for this address, or for the node that flags, environment and contexts name. */
@@ -12,8 +13,8 @@ export async function openNode(
   { clock, ...options }: Pick<ClientOptions, 'retries'> & { clock?: ResponseClock } = {},
 ): Promise<NodeClient> {
   const endpoint = await findEndpoint(invocation, address);
-  const { tokenFile, caFile, certFile, keyFile } = endpoint;
-  const token = tokenFile === undefined ? invocation.env.PORTHOLE_TOKEN || undefined : await readTokenFile(tokenFile);
+  const { caFile, certFile, keyFile } = endpoint;
+  const token = await findToken(invocation, endpoint);
   const hasTls = (caFile ?? certFile ?? keyFile) !== undefined;
   const tls = hasTls ? await (await import('./tls-files.ts')).readTlsFiles(endpoint) : undefined;
   const [{ createClient }, { createHttpFetch }] = await Promise.all([
@@ -44,6 +45,11 @@ function createNamed<T>(url: string, create: (url: string) => T): T {
 
 function withoutCredentials(url: string): string {
   return url.replace(/\/\/[^/]*@/, '//***@');
+}
+
+/** The token for an endpoint: that of its file, else of the environment. */
+export async function findToken({ env }: Invocation, { tokenFile }: Context): Promise<string | undefined> {
+  return tokenFile === undefined ? env.PORTHOLE_TOKEN || undefined : readTokenFile(tokenFile);
 }
 
 /** Never from an argument: every user of the machine can read those. */

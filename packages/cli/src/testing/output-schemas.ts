@@ -159,6 +159,49 @@ const DOCTOR: JsonSchema = {
   additionalProperties: false,
 };
 
+const CONFORM: JsonSchema = {
+  type: 'object',
+  description: 'How a node does in the cases of docs/conformance.md.',
+  properties: {
+    url: text('Address of the node.'),
+    ok: { type: 'boolean', description: 'No case failed.' },
+    profile: nullableText('The profile that open points were compared with.'),
+    cases: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          group: { enum: ['core', 'robust', 'open'], description: 'Open points are measured.' },
+          id: text('Name of the case.'),
+          title: text('What it is about.'),
+          state: { enum: ['ok', 'failed', 'skipped'], description: 'The result.' },
+          detail: text('Why it failed or was skipped.'),
+          measured: text('How the node handles an open point.'),
+          expected: text('How the profile has it.'),
+        },
+        required: ['group', 'id', 'title', 'state'],
+        additionalProperties: false,
+      },
+    },
+    profiles: {
+      type: 'array',
+      description: 'How much the node is like each profile.',
+      items: {
+        type: 'object',
+        properties: {
+          profile: text('Its name.'),
+          compared: number('Measured points that are part of the profile.'),
+          equal: number('How many of them are the same.'),
+        },
+        required: ['profile', 'compared', 'equal'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['url', 'ok', 'profile', 'cases', 'profiles'],
+  additionalProperties: false,
+};
+
 export interface OutputSchema {
   /** One JSON text per line, each of this schema; otherwise one for all. */
   isLines: boolean;
@@ -188,6 +231,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'archive status': lines(ARCHIVE_STATUS),
   'archive verify': lines(ARCHIVE_DAY),
   doctor: whole(DOCTOR),
+  conform: whole(CONFORM),
   'context list': lines(CONTEXT),
   'context show': whole(CONTEXT),
 };

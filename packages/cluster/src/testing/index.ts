@@ -7,6 +7,6 @@ export { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '.
 export { searchCluster } from '../records/search/cluster-search.ts';
 export { collectResponse } from './collect-response.ts';
 export { fakeCluster } from './fake-cluster.ts';
-export { FakeLindb } from './fake-lindb.ts';
+export { FakeLindb, renderView } from './fake-lindb.ts';
 export { endItem, FakeNode, record } from './fake-node.ts';
 export { incidentSource } from './incident-source.ts';
