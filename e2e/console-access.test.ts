@@ -109,10 +109,12 @@ describe('in both themes axe finds nothing wrong', () => {
       found.push(...(await faults(page)));
       await page.keyboard.press('Escape');
     }
-    await page.getByRole('button', { name: 'Choose logs' }).click();
-    await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
+    await page.getByRole('button', { name: 'Logs of n1' }).click();
+    await waitUntilVisible(page.getByRole('list', { name: 'Logs of n1' }).getByText('a.log'));
+    await page.getByRole('button', { name: /^Split the chart/ }).click();
+    await page.getByRole('button', { name: 'node', exact: true }).click();
+    await waitUntilVisible(page.getByRole('list', { name: 'Split by node' }));
     found.push(...(await faults(page)));
-    await page.keyboard.press('Escape');
     for (const name of ['Share', /^Time range/, 'Session']) {
       await page.getByRole('button', { name }).click();
       found.push(...(await faults(page)));
@@ -194,7 +196,7 @@ describe.each([
     await fits();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Facets', exact: true }).click();
-    await page.getByRole('button', { name: 'Choose logs' }).click();
+    await page.getByRole('button', { name: 'Logs of n1' }).click();
     await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     await fits();
   });

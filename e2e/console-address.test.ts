@@ -186,6 +186,7 @@ it('a field of a record becomes a column, which is moved, kept by the URL and re
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   const details = page.getByRole('complementary', { name: 'Details of the record' });
+  await details.getByRole('button', { name: 'More about shard' }).click();
   await details.getByRole('button', { name: 'Show shard as column' }).click();
   for (const shard of ['12', '13', '130']) await waitUntilVisible(cell(shard));
   await page.getByLabel('Column shard', { exact: true }).click();

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
 import { countedLines, line, startCluster } from './testing/console-cluster.ts';
@@ -25,6 +25,10 @@ async function countLines(path: string): Promise<{ count: number; last: string }
     last = text;
   }
   return { count, last };
+}
+
+function isShown(list: Locator, name: string | RegExp): Promise<string | null> {
+  return list.getByRole('button', { name }).first().getAttribute('aria-pressed');
 }
 
 describe('what the console reports', () => {
@@ -112,13 +116,15 @@ describe('what the console reports', () => {
     const [{ url }] = await startCluster([{ files, settings: { log: { recursive: true } } }, {}]);
     const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
-    await page.getByRole('button', { name: 'Choose logs' }).click();
-    for (const name of ['All logs of n1', 'web/a.log', 'b.log'])
-      await eventually(async () => expect(await page.getByLabel(name).isChecked()).toBe(true));
-    await eventually(async () => expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false));
-    await page.getByLabel('b.log').uncheck();
-    await eventually(async () => expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false));
-    await page.getByRole('button', { name: 'Show 1 log' }).click();
+    const nodes = page.getByRole('list', { name: 'Nodes shown' });
+    await eventually(async () => expect(await isShown(nodes, /^n1/)).toBe('true'));
+    await eventually(async () => expect(await isShown(nodes, /^n2/)).toBe('false'));
+    await page.getByRole('button', { name: 'Logs of n1' }).click();
+    const logs = page.getByRole('list', { name: 'Logs of n1' });
+    for (const name of ['web/a.log', 'b.log'])
+      await eventually(async () => expect(await isShown(logs, name)).toBe('true'));
+    await logs.getByRole('button', { name: 'web/a.log' }).click();
+    await eventually(async () => expect(await isShown(logs, 'b.log')).toBe('false'));
     await eventually(async () => expect(decodeURIComponent(page.url())).toContain('src=n1/web/a.log'));
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await page.getByLabel(/^Time range/).click();

@@ -19,6 +19,7 @@ const VIEW: LogsView = {
   columns: [],
   hasFields: false,
   countedBy: [],
+  splitBy: null,
   at: null,
   timeMs: null,
   isLive: false,

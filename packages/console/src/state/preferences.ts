@@ -4,8 +4,6 @@ import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const DISMISSED_KEY = 'porthole.dismissed';
-
 /** Nodes forget a departure after a week, so the browser need not keep more of them. */
 const MAX_DISMISSED = 100;
 
@@ -18,6 +16,8 @@ export class Preferences {
   readonly hasKeys: Store<boolean>;
   /** Dismissed departures, newest last. */
   readonly dismissed: Store<readonly string[]>;
+  /** Fields that are always among the facets of logs. */
+  readonly pinned: Store<readonly string[]>;
 
   constructor(storage: TextStorage | undefined) {
     this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
@@ -25,10 +25,8 @@ export class Preferences {
     const keys = storedChoice(storage, 'keys', ['on', 'off']);
     this.hasKeys = new Store(keys.value === 'on');
     this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
-    this.dismissed = new Store(readStoredTexts(storage, DISMISSED_KEY));
-    this.dismissed.subscribe(() =>
-      tryStorage(() => storage?.setItem(DISMISSED_KEY, JSON.stringify(this.dismissed.value))),
-    );
+    this.dismissed = storedTexts(storage, 'dismissed');
+    this.pinned = storedTexts(storage, 'pinned');
   }
 
   dismiss(departure: string): void {
@@ -43,6 +41,13 @@ function storedChoice<Choice extends string>(
   choices: readonly [Choice, ...Choice[]],
 ): Store<Choice> {
   return storedText(storage, name, choices[0], (text): text is Choice => choices.some((choice) => choice === text));
+}
+
+function storedTexts(storage: TextStorage | undefined, name: string): Store<readonly string[]> {
+  const key = `porthole.${name}`;
+  const store = new Store<readonly string[]>(readStoredTexts(storage, key));
+  store.subscribe(() => tryStorage(() => storage?.setItem(key, JSON.stringify(store.value))));
+  return store;
 }
 
 function storedText<Text extends string>(

@@ -69,6 +69,15 @@ export function termState(query: string, field: string, value: string): 'include
   return terms.some((term) => term.kind === 'not' && isValueTerm(term.node, field, value)) ? 'exclude' : null;
 }
 
+/** The values of a field whose records a query excludes. */
+export function excludedValues(query: string, field: string): string[] {
+  return conditions(queryNode(query)).flatMap((term) =>
+    term.kind === 'not' && term.node.kind === 'field' && isValueTerm(term.node, field, term.node.value)
+      ? [term.node.value]
+      : [],
+  );
+}
+
 /** The query without its conditions about a value of a field. */
 export function withoutValue(query: string, field: string, value: string): string {
   const left = conditions(queryNode(query)).filter(

@@ -64,6 +64,7 @@ describe('a view and its URL', () => {
     ],
     ['/logs?query=shard=13+cost%3E500ms', { ...ALL_LOGS, query: 'shard=13 cost>500ms' }],
     ['/logs?by=shard&fields=0', { ...ALL_LOGS, hasFields: false, countedBy: ['shard'] }],
+    ['/logs?split=shard', { ...ALL_LOGS, splitBy: 'shard' }],
     ['/logs?columns=shard,http.status', { ...ALL_LOGS, columns: ['shard', 'http.status'] }],
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
@@ -207,6 +208,7 @@ function views(): fc.Arbitrary<View> {
       isLive: fc.boolean(),
       isWrapped: fc.boolean(),
       isPlain: fc.boolean(),
+      splitBy: fc.option(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 })),
       hasHistogram: fc.boolean(),
     })
     .map((view) => ({ ...view, isLive: view.isLive && canFollow(view.range) }));

@@ -235,6 +235,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     component: parseFilter('tag', query) ?? null,
     columns: parseFieldNames(query.get('columns') ?? ''),
     countedBy: parseFieldNames(query.get('by') ?? ''),
+    splitBy: parseFieldNames(query.get('split') ?? '')[0] ?? null,
     at,
     timeMs,
     isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
@@ -259,6 +260,7 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
   q: null,
   columns: fieldNamesProblem,
   by: fieldNamesProblem,
+  split: fieldNamesProblem,
   ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
   live: expectedSwitch,
   ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
@@ -289,6 +291,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   if (view.component) query.set('tag', view.component);
   if (view.columns.length > 0) query.set('columns', formatFieldNames(view.columns));
   if (view.countedBy.length > 0) query.set('by', formatFieldNames(view.countedBy));
+  if (view.splitBy !== null) query.set('split', formatFieldNames([view.splitBy]));
   for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
   if (view.timeMs !== null) query.set('t', timestampText(view.timeMs));
   if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);

@@ -95,6 +95,8 @@ export interface LogsView {
   hasFields: boolean;
   /** Fields whose values are counted in the field list. */
   countedBy: readonly string[];
+  /** The field whose values the bars of the chart are split by; `null`: levels. */
+  splitBy: string | null;
   /** The focused record. */
   at: RecordKey | null;
   /** A time to go to. */
@@ -123,6 +125,7 @@ export const ALL_LOGS: LogsView = {
   columns: [],
   hasFields: true,
   countedBy: [],
+  splitBy: null,
   at: null,
   timeMs: null,
   isLive: true,

@@ -23,6 +23,7 @@ import Filter from 'lucide/dist/esm/icons/list-filter.mjs';
 import LogOut from 'lucide/dist/esm/icons/log-out.mjs';
 import Menu from 'lucide/dist/esm/icons/menu.mjs';
 import Pause from 'lucide/dist/esm/icons/pause.mjs';
+import Pin from 'lucide/dist/esm/icons/pin.mjs';
 import Plug from 'lucide/dist/esm/icons/plug.mjs';
 import PowerOff from 'lucide/dist/esm/icons/power-off.mjs';
 import RotateCw from 'lucide/dist/esm/icons/rotate-cw.mjs';
@@ -75,6 +76,7 @@ const ICONS = {
   open: ChevronDown,
   overview: Layout,
   pause: Pause,
+  pin: Pin,
   restart: RotateCw,
   rise: TrendingUp,
   search: Search,

@@ -5,6 +5,7 @@ import {
   chartBars,
   chartSpan,
   fractionOfTime,
+  stackHeights,
   timeAtFraction,
   uncountedRanges,
 } from './histogram-chart.tsx';
@@ -38,19 +39,38 @@ describe('the time span of a chart', () => {
   });
 });
 
-test('bars are stacked by errors, warnings and others, including records without a level', () => {
+test('bars are stacked by warnings and others, including errors and records without a level', () => {
   expect(chartBars(histogram)).toEqual([
-    { startMs: 1000, endMs: 1100, errors: 2, warnings: 0, others: 5 },
-    { startMs: 1200, endMs: 1300, errors: 0, warnings: 2, others: 3 },
+    { startMs: 1000, endMs: 1100, errors: 2, counts: [0, 7] },
+    { startMs: 1200, endMs: 1300, errors: 0, counts: [2, 3] },
   ]);
 });
 
+test('bars are split by values, and the rest are others, also where clocks were corrected meanwhile', () => {
+  const part = (name: string, ...counts: [number, number][]) => ({
+    ...{ name, colour: '' },
+    counts: counts.map(([startMs, count]) => ({ startMs, count })),
+  });
+  const parts = [part('7', [1003, 4], [1203, 5]), part('13', [1197, 9])];
+  expect(chartBars(histogram, { parts }).map(({ counts }) => counts)).toEqual([
+    [4, 0, 3],
+    // A record can have several values.
+    [5, 9, 0],
+  ]);
+});
+
+test('small parts of a high bar stay visible, and the last part gives them room', () => {
+  expect(stackHeights([1, 0, 999], 100)).toEqual([4, 0, 96]);
+  expect(stackHeights([50, 50], 80)).toEqual([40, 40]);
+  expect(stackHeights([1, 1, 1], 6)).toEqual([4, 2, 0]);
+});
+
 test('only shown levels have bars', () => {
-  expect(chartBars(histogram, 'ERROR').map(({ errors, warnings, others }) => [errors, warnings, others])).toEqual([
-    [2, 0, 0],
+  expect(chartBars(histogram, { minLevel: 'ERROR' }).map(({ errors, counts }) => [errors, ...counts])).toEqual([
+    [2, 0, 2],
     [0, 0, 0],
   ]);
-  expect(chartBars(histogram, 'INFO')[0]).toMatchObject({ errors: 2, others: 5 });
+  expect(chartBars(histogram, { minLevel: 'INFO' })[0]).toMatchObject({ errors: 2, counts: [0, 7] });
 });
 
 test('positions and times are inverse and stay within the chart', () => {

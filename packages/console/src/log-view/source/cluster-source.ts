@@ -36,9 +36,9 @@ export class ClusterSource extends TimeSource implements LogSource {
     this.nodes = (deps.members.nodes ?? []).filter((id) => !/[*?]/.test(id));
   }
 
-  async histogram({ filter, buckets }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
+  async histogram({ filter, ...grid }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
     const { bucketMs, ...counts } = await this.#deps.cluster.logHistogram(
-      { ...this.#select(filter), buckets },
+      { ...this.#select(filter), ...grid },
       options,
     );
     return { bucketMs, buckets: counts.buckets, counted: counts.counted, members: counts.members };
@@ -48,8 +48,8 @@ export class ClusterSource extends TimeSource implements LogSource {
     return this.#deps.cluster.logFields({ ...this.#select(filter), limit }, options);
   }
 
-  top({ filter, by, limit }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
-    return this.#deps.cluster.logTop({ ...this.#select(filter), by, limit }, options);
+  top({ filter, ...counted }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
+    return this.#deps.cluster.logTop({ ...this.#select(filter), ...counted }, options);
   }
 
   protected async pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page> {

@@ -65,6 +65,8 @@ export interface FollowRequest {
 export interface HistogramRequest {
   filter: RowFilter;
   buckets: number;
+  /** Their width, instead of one that gives about that many. */
+  bucketMs?: number;
 }
 
 export interface FieldsRequest {
@@ -74,6 +76,8 @@ export interface FieldsRequest {
 
 export interface TopRequest extends FieldsRequest {
   by: string;
+  /** Also counts over time, in buckets of this width. */
+  bucketMs?: number;
 }
 
 export interface PageOptions {

@@ -1,5 +1,5 @@
 import { type ClusterState, codeOf, type MemberReport, PortholeError } from '@porthole/client';
-import { errorMessage, mergeBuckets, mergeFields, mergeTop, sharedRange } from '@porthole/contract';
+import { addBuckets, errorMessage, mergeBuckets, mergeFields, mergeTop, sharedRange } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { type MergedRun, MergeLane, TimeMerge } from '@porthole/records';
 import type {
@@ -287,12 +287,13 @@ function failedReports(source: LogSource, error: unknown): MemberReport[] {
 
 /** Counts by value, added up. */
 export function mergeTops(tops: readonly TopResult[], limit: number): Omit<TopResult, 'members'> {
+  const { bucketMs } = tops[0] ?? {};
+  const sources = tops.map((top, index) => ({ id: String(index), top, offsetAt: () => 0 }));
+  const merged = mergeTop(sources, { limit, areGiven: false });
   return {
     by: tops[0]?.by ?? '',
-    ...mergeTop(
-      tops.map((top, index) => ({ id: String(index), top })),
-      { limit, areGiven: false },
-    ),
+    ...merged,
+    ...(bucketMs !== undefined && { bucketMs, values: addBuckets(merged.values, sources, { bucketMs }) }),
     counted: sharedRange(tops.map((top) => top.counted)),
   };
 }

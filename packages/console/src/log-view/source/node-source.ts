@@ -108,9 +108,9 @@ export class NodeSource implements LogSource {
       yield items.map((item) => toClusterItem(item, id, this.#offsetMs));
   }
 
-  async histogram({ filter, buckets }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
+  async histogram({ filter, ...grid }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
     const offsetMs = this.#offsetMs;
-    const query = { ...this.#select(filter, offsetMs), buckets };
+    const query = { ...this.#select(filter, offsetMs), ...grid };
     const { end, ...counts } = await this.#deps.node.logHistogram(query, options);
     const shifted = counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs }));
     return { bucketMs: counts.bucketMs, buckets: shifted, ...this.#coverage(end, offsetMs) };
@@ -122,10 +122,14 @@ export class NodeSource implements LogSource {
     return { ...fields, ...this.#coverage(end, offsetMs) };
   }
 
-  async top({ filter, by, limit }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
+  async top({ filter, ...counted }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
     const offsetMs = this.#offsetMs;
-    const { end, ...counts } = await this.#deps.node.logTop({ ...this.#select(filter, offsetMs), by, limit }, options);
-    return { ...counts, ...this.#coverage(end, offsetMs) };
+    const { end, ...counts } = await this.#deps.node.logTop({ ...this.#select(filter, offsetMs), ...counted }, options);
+    const values = counts.values.map(({ buckets, ...value }) => ({
+      ...value,
+      ...(buckets && { buckets: buckets.map(({ startMs, count }) => ({ startMs: startMs - offsetMs, count })) }),
+    }));
+    return { ...counts, values, ...this.#coverage(end, offsetMs) };
   }
 
   /** What was counted, in corrected time. */

@@ -33,9 +33,9 @@ export function CoverageLine({ state, sources, zone, onRetry }: CoverageLineProp
   const isShown = (id: string) => sources.length === 0 || sources.some(({ node }) => node === id || /[*?]/.test(node));
   const degraded = nodes.filter((node) => isDegraded(node) && isShown(node.id));
   return (
-    <div class="coverage" role="status">
+    <div class="flex wrap dim wraps coverage" role="status">
       {isComplete ? (
-        <span class="ok">
+        <span class="flex ok">
           <Icon name="check" />
         </span>
       ) : null}
@@ -177,7 +177,7 @@ export function rateText({ state, linesPerSecond, lagMs }: FollowStatus): string
 export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
   if (!failure) return null;
   return (
-    <div class="col workspace-failure" role="alert">
+    <div class="notice is-err workspace-failure" role="alert">
       <p>
         <code>{failure.code}</code> {failure.detail}
       </p>

@@ -6,7 +6,7 @@ import {
   type MemberClock,
   type NodeState,
 } from '@porthole/client';
-import { absenceText, coverageOf, formatQuery, gapsText } from '@porthole/contract';
+import { absenceText, coverageOf, gapsText } from '@porthole/contract';
 import { type RecordField, recordFields } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { changedKeys } from '../../events/event-text.ts';
@@ -21,17 +21,19 @@ import {
   stripAnsi,
   visibleText,
 } from '../../log-view/rows/record-text.ts';
-import type { ShownRecord } from '../../log-view/source/log-source.ts';
+import type { LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
 import { cluster, nodeStyle } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView, nodeView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Button, Chip, IconButton, Tabs } from '../../ui/controls.tsx';
+import { Button, Chip, IconButton, LinkButton, Tabs } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatDate, formatSpan, formatTime, zoneLabel } from '../../ui/format.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { FieldDistribution, parseMeasure } from './distribution.tsx';
 import { ActionButtons, valueActions } from './field-actions.tsx';
+import { countKey, toFilter } from './use-log-workspace.ts';
 
 /** Stepping through records quickly sends no requests. */
 const PAUSE_MS = 200;
@@ -42,6 +44,7 @@ const MESSAGE_CHARACTERS = 16 * SHOWN_CHARACTERS;
 interface DetailsProps {
   record: ShownRecord;
   view: LogsView;
+  source: LogSource;
   zone: ZoneName;
   change: (change: Partial<LogsView>) => void;
   onClose: () => void;
@@ -56,7 +59,7 @@ const MAX_LINES = 400;
 type Part = 'fields' | 'around' | 'pattern';
 
 /** All details of one record: its text, its fields, what was around it, and others like it. */
-export function Details({ record, view, zone, change, ...actions }: DetailsProps) {
+export function Details({ record, view, source, zone, change, ...actions }: DetailsProps) {
   const { onClose, onCopyLine, onCopyLink, onDownload } = actions;
   const [part, setPart] = useState<Part>('fields');
   const nodes = useStore(cluster.state).value?.nodes ?? [];
@@ -74,8 +77,8 @@ export function Details({ record, view, zone, change, ...actions }: DetailsProps
   ];
   const shown = tabs.some(({ value }) => value === part) ? part : 'fields';
   return (
-    <aside ref={box} class="details" aria-label="Details of the record">
-      <header class="flex details-head">
+    <aside ref={box} class="fixed wraps details" aria-label="Details of the record">
+      <header class="flex">
         <Chip tone={toneOf(record)}>{record.level ?? 'no level'}</Chip>
         <b class="cut" style={nodeStyle(record.node)}>
           {record.node}
@@ -92,7 +95,7 @@ export function Details({ record, view, zone, change, ...actions }: DetailsProps
         <MessageText text={record.message.slice(0, MESSAGE_CHARACTERS)} matcher={null} />
       </pre>
       {isLong ? <RecordRest record={record} /> : null}
-      <p class="dim details-facts">
+      <p class="dim">
         {recordTimeText(record, clock, zone)} {zoneLabel(zone, recordTime(record) ?? Date.now())}
         {record.source ? (
           <>
@@ -108,7 +111,7 @@ export function Details({ record, view, zone, change, ...actions }: DetailsProps
       <div id="details-panel" role="tabpanel" aria-labelledby={`details-${shown}`}>
         {shown === 'fields' ? (
           <>
-            <RecordFieldList {...{ record, view, change }} />
+            <RecordFieldList {...{ record, view, source, change }} />
             {record.context ? (
               <details class="col details-part">
                 <summary class="dim">Context as JSON</summary>
@@ -152,7 +155,7 @@ function ChangeHint({ record }: { record: ShownRecord }) {
   if (key === undefined) return null;
   const field = key.split('.').at(-1) ?? '';
   return (
-    <p class="details-hint">
+    <p class="notice is-note">
       <Icon name="config" />
       <span>
         {names.has(field) ? (
@@ -212,22 +215,24 @@ const MAX_FIELDS = 100;
 
 const VALUE_CHARACTERS = 2048;
 
-interface RecordFieldsProps {
-  record: ShownRecord;
-  view: LogsView;
-  change: (change: Partial<LogsView>) => void;
-}
+type RecordFieldsProps = Pick<DetailsProps, 'record' | 'view' | 'source' | 'change'>;
 
 /** The fields of a record, each with what can be done with its value. */
-function RecordFieldList({ record, view, change }: RecordFieldsProps) {
+function RecordFieldList({ record, ...props }: RecordFieldsProps) {
   // The message is shown above.
   const fields = useMemo(() => recordFields(record).filter(({ name }) => name !== 'message'), [record]);
+  const [opened, setOpened] = useState<string | null>(null);
   if (fields.length === 0) return <p class="dim col details-part">No fields.</p>;
   return (
     <>
       <ul class="field-list">
         {fields.slice(0, MAX_FIELDS).map((field, index) => (
-          <FieldLine key={index} field={field} view={view} change={change} />
+          <FieldLine
+            key={index}
+            {...{ field, ...props }}
+            isOpen={opened === field.name}
+            onToggle={() => setOpened(opened === field.name ? null : field.name)}
+          />
         ))}
       </ul>
       {fields.length > MAX_FIELDS ? <p class="dim col details-part">… {fields.length - MAX_FIELDS} more</p> : null}
@@ -235,34 +240,48 @@ function RecordFieldList({ record, view, change }: RecordFieldsProps) {
   );
 }
 
-/** Names of fields that identify one request through all nodes. */
-const IDENTIFYING = /(^|[._-])(trace|span|request|req|correlation|session|txn?|transaction)[._-]?(id)?$/i;
+type FieldLineProps = { field: RecordField; isOpen: boolean; onToggle: () => void } & Omit<RecordFieldsProps, 'record'>;
 
-function FieldLine({
-  field: { name, text },
-  view,
-  change,
-}: { field: RecordField } & Omit<RecordFieldsProps, 'record'>) {
-  const query = formatQuery({ kind: 'field', field: name, operator: '=', value: text });
+/** A field: records with its value, with others, everything with it; opened, how its values are spread. */
+function FieldLine({ field: { name, text }, isOpen, onToggle, view, source, change }: FieldLineProps) {
+  const shown = visibleText(name);
+  const actions = valueActions(name, text, { view, change });
+  const isDirect = ({ kind }: (typeof actions)[number]) => /^(include|exclude|everything)$/.test(kind);
   return (
     <li>
-      <span class="dim cut" title={visibleText(name)}>
-        {visibleText(name)}
-      </span>
-      <span class="mono field-value">
-        {visibleText(text.slice(0, VALUE_CHARACTERS))}
-        {text.length > VALUE_CHARACTERS ? '…' : ''}
-        {IDENTIFYING.test(name) ? (
-          <a
-            class="field-everything"
-            href={viewUrl({ ...ALL_LOGS, query, isLive: false })}
-            data-tip="Everything with this value, on all nodes; other filters are dropped"
-          >
-            everything with it
-          </a>
-        ) : null}
-      </span>
-      <ActionButtons actions={valueActions(name, text, { view, change })} />
+      <div class="field-line">
+        <span class="dim cut" title={shown}>
+          {shown}
+        </span>
+        <span class="mono field-value">
+          {visibleText(text.slice(0, VALUE_CHARACTERS))}
+          {text.length > VALUE_CHARACTERS ? '…' : ''}
+        </span>
+        <ActionButtons actions={actions.filter(isDirect)}>
+          <IconButton label={`More about ${shown}`} icon="count" aria-expanded={isOpen} onClick={onToggle} />
+        </ActionButtons>
+      </div>
+      {isOpen ? (
+        <div class="col">
+          {parseMeasure(text) ? (
+            <FieldDistribution
+              {...{ text, source }}
+              field={name}
+              filter={() => toFilter(view, Date.now())}
+              filterKey={countKey(view)}
+            />
+          ) : null}
+          <p class="flex wrap small">
+            {actions
+              .filter((action) => !isDirect(action))
+              .map(({ kind, label, run }) => (
+                <LinkButton key={kind} onClick={run}>
+                  {label}
+                </LinkButton>
+              ))}
+          </p>
+        </div>
+      ) : null}
     </li>
   );
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TopResult } from '../../log-view/source/log-source.ts';
+import { ALL_LOGS } from '../../state/view.ts';
 import {
   emptyText,
   examinedText,
@@ -7,8 +8,12 @@ import {
   fieldText,
   filterFields,
   hiddenBelow,
+  isLogShown,
   levelCounts,
+  nextPattern,
+  nodeCounts,
   partText,
+  toggledLog,
   toggledNode,
 } from './facets.tsx';
 
@@ -136,4 +141,38 @@ it('the first chosen node is shown alone, and the last one taken away shows all'
   expect(toggledNode([a], 'a')).toEqual([]);
   const log = { kind: 'family', name: 'x.log' } as const;
   expect(toggledNode([{ node: '*', log }], 'a')).toEqual([{ node: 'a', log }]);
+});
+
+it('a log is chosen instead of all logs of its node, and beside other chosen ones', () => {
+  const log = (node: string, name: string) => ({ node, log: { kind: 'family', name } as const });
+  const whole = { node: 'a', log: null };
+  expect(toggledLog([], 'a', 'x.log')).toEqual([log('a', 'x.log')]);
+  expect(toggledLog([whole, { node: 'b', log: null }], 'a', 'x.log')).toEqual([
+    { node: 'b', log: null },
+    log('a', 'x.log'),
+  ]);
+  expect(toggledLog([log('a', 'x.log')], 'a', 'y.log')).toEqual([log('a', 'x.log'), log('a', 'y.log')]);
+  expect(toggledLog([log('a', 'x.log')], 'a', 'x.log')).toEqual([]);
+  expect(toggledLog([{ node: '*', log: null }], 'a', 'x.log')).toEqual([log('a', 'x.log')]);
+  const isShown = (sources: Parameters<typeof isLogShown>[0]) => isLogShown(sources, 'a', 'x.log');
+  expect([[], [whole], [log('*', 'x.log')]].map(isShown)).toEqual([true, true, true]);
+  expect([[log('a', 'y.log')], [log('b', 'x.log')]].map(isShown)).toEqual([false, false]);
+});
+
+it('a pattern is included, and then excluded', () => {
+  expect(nextPattern(ALL_LOGS, 'a.go:1')).toEqual({ callSite: 'a.go:1' });
+  expect(nextPattern({ ...ALL_LOGS, callSite: 'a.go:1', query: 'x=1' }, 'a.go:1')).toEqual({
+    callSite: null,
+    query: 'x=1 -source=a.go:1',
+  });
+});
+
+it('counts are summed by node; those of a log that names none are of its node', () => {
+  const buckets = [{ startMs: 0, counts: { INFO: 3 }, nodes: { a: 1, b: 2 } }];
+  expect([...nodeCounts({ buckets: [...buckets, ...buckets] })]).toEqual([
+    ['a', 2],
+    ['b', 4],
+  ]);
+  expect([...nodeCounts(histogram, 'n1')]).toEqual([['n1', 31]]);
+  expect([...nodeCounts(histogram)]).toEqual([]);
 });

@@ -11,17 +11,21 @@ import {
   type TopResult,
 } from '../../log-view/source/log-source.ts';
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
-import { termState, withoutValue } from '../../state/query-view.ts';
+import { offeredLabels } from '../../state/labels.ts';
+import { preferences } from '../../state/preferences.ts';
+import { excludedValues, termState, withoutValue, withTerm } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton, NodeDot } from '../../ui/controls.tsx';
-import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/notes.tsx';
+import { fileFamilies } from '../nodes/file-families.ts';
 import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
+import type { ChangeView } from './typed-query.ts';
 import { countKey, toFilter } from './use-log-workspace.ts';
 
 /** Rows come first, and what changes quickly is not counted in between. */
@@ -33,9 +37,6 @@ const MAX_FIELDS = 200;
 /** Enough for a sample. */
 const FIELDS_MS = 3000;
 
-/** Nodes listed; the others can be chosen by name. */
-const MAX_NODES = 12;
-
 /** Shown in facets of their own. */
 const OWN_FACETS = new Set(['level', 'source', 'component', 'message']);
 
@@ -44,22 +45,27 @@ interface FacetsProps {
   source: LogSource;
   histogram: HistogramResult | null;
   zone: ZoneName;
-  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
-  onChooseLogs: () => void;
+  change: ChangeView;
 }
 
 /** What the selected records have in common, with counts: a click includes, another one excludes. */
-export function Facets({ view, source, histogram, zone, change, onChooseLogs }: FacetsProps) {
+export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
   const [typed, setTyped] = useState('');
+  const pinned = useStore(preferences.pinned);
   const { value, atMs, failure, isLoading, retry } = useRequest(countKey(view), PAUSE_MS, (signal) =>
     source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
   );
-  const fields = listedFields(value, view.countedBy, typed);
+  const fields = listedFields(value, [...pinned, ...view.countedBy]);
+  const shown = filterFields(
+    fields.filter(({ name }) => !pinned.includes(name)),
+    typed,
+  );
   const hasComponent = value?.fields.some(({ name }) => name === 'component') ?? true;
   return (
     <>
       <LevelFacet histogram={histogram} minLevel={view.minLevel} onChange={(minLevel) => change({ minLevel })} />
-      <NodeFacet {...{ view, histogram, change, onChooseLogs }} />
+      <NodeFacet {...{ view, histogram, change }} />
+      <LabelFacet {...{ view, change }} />
       <Facet name="Pattern">
         <PatternValues {...{ view, change }} />
       </Facet>
@@ -68,33 +74,44 @@ export function Facets({ view, source, histogram, zone, change, onChooseLogs }: 
           <FieldValues by="component" {...{ view, source, zone, change }} />
         </Facet>
       ) : null}
-      <div class="facet-fields">
+      {fields
+        .filter(({ name }) => pinned.includes(name))
+        .map((field) => (
+          <FieldFacet key={field.name} isPinned {...{ field, view, source, zone, change }} />
+        ))}
+      <div class="col facet-fields">
         <h2>Fields</h2>
-        <input
-          type="search"
-          aria-label="Filter fields by name"
-          placeholder="Filter fields"
-          autocomplete="off"
-          spellcheck={false}
-          value={typed}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
+        <FilterField what="fields" value={typed} onInput={setTyped} />
       </div>
       <FieldsStatus {...{ value, atMs, zone, isLoading }} onRefresh={retry} />
       {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={retry} /> : null}
-      {fields.map((field) => (
-        <FieldFacet key={field.name} field={field} {...{ view, source, zone, change }} />
+      {shown.map((field) => (
+        <FieldFacet key={field.name} {...{ field, view, source, zone, change }} />
       ))}
-      {value ? <MoreFields value={value} typed={typed} /> : null}
+      {value && !isLoading ? <FieldsNote value={value} isFound={shown.length > 0} /> : null}
     </>
+  );
+}
+
+function FilterField({ what, value, onInput }: { what: string; value: string; onInput: (text: string) => void }) {
+  return (
+    <input
+      type="search"
+      aria-label={`Filter ${what} by name`}
+      placeholder={`Filter ${what}`}
+      autocomplete="off"
+      spellcheck={false}
+      value={value}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+    />
   );
 }
 
 interface FacetProps {
   name: ComponentChildren;
   /** Open by default, and then by the reader. */
-  isOpen?: boolean;
-  onToggle?: () => void;
+  isOpen?: boolean | undefined;
+  onToggle?: (() => void) | undefined;
   tip?: string;
   aside?: ComponentChildren;
   children: ComponentChildren;
@@ -106,7 +123,7 @@ function Facet({ name, isOpen: given, onToggle, tip, aside, children }: FacetPro
   const isOpen = given ?? own;
   return (
     <section class="facet">
-      <div class="facet-head">
+      <div class="flex facet-head">
         <button
           type="button"
           class="flex grow dim facet-name"
@@ -140,33 +157,38 @@ interface FacetValueProps {
   label?: string;
   onClick?: (() => void) | undefined;
   children?: ComponentChildren;
+  /** What it consists of. */
+  below?: ComponentChildren;
 }
 
 /** One value: a click includes it, another one excludes it. */
 function FacetValue(props: FacetValueProps) {
-  const { text, title, count, countTitle, share, state, hasBox, tone = '', label, onClick, children } = props;
+  const { text, title, count, countTitle, share, state, hasBox, tone = '', label, onClick } = props;
   return (
-    <li
-      class={`flex facet-value ${tone} ${state === 'off' ? 'is-off' : ''} ${state === 'exclude' ? 'is-excluded' : ''}`}
-    >
-      {/* Set by property, which the content security policy allows. */}
-      <i class="facet-bar" aria-hidden="true" style={{ width: `${Math.round(share * 100)}%` }} />
-      <button
-        type="button"
-        class="flex grow facet-button"
-        aria-pressed={state === 'exclude' ? 'mixed' : state === 'include'}
-        aria-label={label}
-        title={title}
-        disabled={!onClick}
-        onClick={onClick}
+    <li>
+      <div
+        class={`flex facet-value ${tone} ${state === 'off' ? 'is-off' : ''} ${state === 'exclude' ? 'is-excluded' : ''}`}
       >
-        {hasBox ? <span class="fixed facet-box">{state === 'include' ? <Icon name="check" /> : null}</span> : null}
-        <span class="flex facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
-      </button>
-      {children}
-      <span class="fixed faint facet-count" title={countTitle}>
-        {count ?? ''}
-      </span>
+        {/* Set by property, which the content security policy allows. */}
+        <i class="facet-bar" aria-hidden="true" style={{ width: `${Math.round(share * 100)}%` }} />
+        <button
+          type="button"
+          class="flex grow facet-button"
+          aria-pressed={state === 'exclude' ? 'mixed' : state === 'include'}
+          aria-label={label}
+          title={title}
+          disabled={!onClick}
+          onClick={onClick}
+        >
+          {hasBox ? <span class="fixed facet-box">{state === 'include' ? <Icon name="check" /> : null}</span> : null}
+          <span class="flex cut facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
+        </button>
+        {props.children}
+        <span class="fixed faint facet-count" title={countTitle}>
+          {count ?? ''}
+        </span>
+      </div>
+      {props.below}
     </li>
   );
 }
@@ -246,19 +268,31 @@ export function levelSums(buckets: HistogramResult['buckets']): Partial<Record<L
   return sums;
 }
 
-/** Which nodes are shown: a click on one shows only it, on others those, too. */
-function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 'source' | 'zone'>) {
+/** Nodes and labels listed before somebody looks for others. */
+const MAX_NODES = 12;
+
+/** Which nodes are shown: a click on one shows only it, on others those, too. Each can be opened to choose its logs. */
+function NodeFacet({ view, histogram, change }: Omit<FacetsProps, 'source' | 'zone'>) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const [typed, setTyped] = useState('');
+  const [opened, setOpened] = useState<readonly string[]>([]);
   const counts = nodeCounts(histogram);
   const most = Math.max(1, ...counts.values());
+  const more = histogram && isPartialCount(histogram) ? '+' : '';
   const isChosen = (id: string) => view.sources.some(({ node }) => matchesPattern(id, node));
-  const shown = nodes.toSorted((a, b) => Number(isChosen(b.id)) - Number(isChosen(a.id))).slice(0, MAX_NODES);
+  const found = nodes.filter(({ id }) => id.includes(typed.trim()));
+  const shown = found.toSorted((a, b) => Number(isChosen(b.id)) - Number(isChosen(a.id))).slice(0, MAX_NODES);
   return (
-    <Facet name="Node" aside={<IconButton label="Choose logs" icon="file" onClick={onChooseLogs} />}>
+    <Facet name="Node">
+      {nodes.length > MAX_NODES ? (
+        <div class="col facet-fields">
+          <FilterField what="nodes" value={typed} onInput={setTyped} />
+        </div>
+      ) : null}
       <ul aria-label="Nodes shown">
         {shown.map(({ id, state }) => {
-          const count = counts.get(id);
-          const isShown = view.sources.length === 0 || isChosen(id);
+          const count = counts.has(id) ? `${formatCount(counts.get(id) ?? 0)}${more}` : null;
+          const isOpen = opened.includes(id);
           return (
             <FacetValue
               key={id}
@@ -271,19 +305,80 @@ function NodeFacet({ view, histogram, change, onChooseLogs }: Omit<FacetsProps, 
                 </>
               }
               title={id}
-              count={count === undefined ? null : formatCount(count)}
-              share={(count ?? 0) / most}
-              state={isShown ? 'include' : 'off'}
-              label={`${id}${state === 'up' ? '' : ', gone'}${count === undefined ? '' : `, ${formatCount(count)}`}`}
+              count={count}
+              share={(counts.get(id) ?? 0) / most}
+              state={view.sources.length === 0 || isChosen(id) ? 'include' : 'off'}
+              label={[id, state === 'up' ? null : 'gone', count].filter((part) => part !== null).join(', ')}
               onClick={() => change({ sources: toggledNode(view.sources, id), at: null })}
-            />
+              below={isOpen ? <NodeLogs node={id} {...{ view, change }} /> : null}
+            >
+              <span class="fixed value-actions">
+                <IconButton
+                  label={`Logs of ${id}`}
+                  icon={isOpen ? 'open' : 'file'}
+                  aria-expanded={isOpen}
+                  onClick={() => setOpened(toggleName(opened, id))}
+                />
+              </span>
+            </FacetValue>
           );
         })}
       </ul>
-      {nodes.length > shown.length ? (
-        <LinkButton onClick={onChooseLogs}>{formatCounted(nodes.length - shown.length, 'more node')}</LinkButton>
+      {found.length > shown.length ? (
+        <p class="small faint facet-status">{formatCounted(found.length - shown.length, 'more node')}</p>
       ) : null}
     </Facet>
+  );
+}
+
+/** Only nodes with labels; of several with the same name, one has to match. */
+function LabelFacet({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
+  const offered = offeredLabels(useStore(cluster.state).value?.nodes ?? []);
+  const labels = [...new Set([...view.labels, ...offered])].slice(0, MAX_NODES);
+  if (labels.length === 0) return null;
+  return (
+    <Facet name="Label">
+      <ul aria-label="Only nodes with these labels">
+        {labels.map((label) => (
+          <FacetValue
+            key={label}
+            hasBox
+            text={label}
+            count={null}
+            share={0}
+            state={view.labels.length === 0 || view.labels.includes(label) ? 'include' : 'off'}
+            onClick={() => change({ labels: toggleName(view.labels, label), at: null })}
+          />
+        ))}
+      </ul>
+    </Facet>
+  );
+}
+
+/** The logs of a node: a click shows only this one of them, on others those, too. */
+function NodeLogs({ node, view, change }: { node: string } & Pick<FacetsProps, 'view' | 'change'>) {
+  const { value, failure, isLoading, retry } = useRequest(node, 0, async (signal) => {
+    const { files } = await session.client.cluster.logFiles({ nodes: [node] }, { signal });
+    return fileFamilies(files);
+  });
+  if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={retry} />;
+  if (!value) return <Loading what={`the logs of ${node}`} />;
+  const most = Math.max(1, ...value.map(({ sizeBytes }) => sizeBytes));
+  return (
+    <ul class="facet-logs" aria-label={`Logs of ${node}`}>
+      {value.map(({ name, sizeBytes }) => (
+        <FacetValue
+          key={name}
+          hasBox
+          text={name}
+          title={name}
+          count={formatBytes(sizeBytes)}
+          share={sizeBytes / most}
+          state={isLogShown(view.sources, node, name) ? 'include' : 'off'}
+          onClick={() => change({ sources: toggledLog(view.sources, node, name), at: null })}
+        />
+      ))}
+    </ul>
   );
 }
 
@@ -295,10 +390,35 @@ export function toggledNode(sources: readonly SourceChoice[], node: string): Sou
   return others.length < sources.length ? others : [...sources, { node, log: null }];
 }
 
-function nodeCounts(histogram: HistogramResult | null): Map<string, number> {
+/** The first one chosen is shown instead of all logs of its node; the last one taken away shows all again. */
+export function toggledLog(sources: readonly SourceChoice[], node: string, name: string): SourceChoice[] {
+  const others = sources.filter((source) => !isLogOf(source, node, name));
+  if (others.length < sources.length) return others;
+  return [
+    ...sources.filter((source) => source.log !== null || !matchesPattern(node, source.node)),
+    { node, log: { kind: 'family', name } },
+  ];
+}
+
+export function isLogShown(sources: readonly SourceChoice[], node: string, name: string): boolean {
+  return (
+    sources.length === 0 ||
+    sources.some((source) => (source.log === null && matchesPattern(node, source.node)) || isLogOf(source, node, name))
+  );
+}
+
+function isLogOf(source: SourceChoice, node: string, name: string): boolean {
+  return source.log?.kind === 'family' && source.log.name === name && matchesPattern(node, source.node);
+}
+
+/** Records by node; of a log that names no nodes, all of `only`. */
+export function nodeCounts(histogram: Pick<HistogramResult, 'buckets'> | null, only?: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const bucket of histogram?.buckets ?? []) {
-    const { nodes = {} } = bucket as { nodes?: Readonly<Record<string, number>> };
+    const all = Object.values(bucket.counts).reduce((sum, count) => sum + count, 0);
+    const { nodes = only === undefined ? {} : { [only]: all } } = bucket as {
+      nodes?: Readonly<Record<string, number>>;
+    };
     for (const [id, count] of Object.entries(nodes)) counts.set(id, (counts.get(id) ?? 0) + count);
   }
   return counts;
@@ -311,8 +431,7 @@ const PATTERNS_MS = 2000;
 /** The most frequent kinds of records, by call site. */
 function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
   const { value, failure, isLoading, retry } = useRequest(`patterns ${countKey(view)}`, 2 * PAUSE_MS, (signal) => {
-    const { callSite: _, ...rest } = view;
-    const filter = toRecordFilter(toFilter({ ...rest, callSite: null }, Date.now()));
+    const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
     const request = { ...filter, ...memberSelection(view), limit: MAX_PATTERNS };
     return session.client.cluster.logDigest(request, { signal, budgetMs: PATTERNS_MS });
   });
@@ -336,12 +455,19 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
             tone={
               group.level === 'ERROR' || group.level === 'FATAL' ? 'is-err' : group.level === 'WARN' ? 'is-warn' : ''
             }
-            onClick={group.source === null ? undefined : () => change({ callSite: isOn ? null : group.source })}
+            onClick={group.source === null ? undefined : () => change(nextPattern(view, group.source ?? ''))}
           />
         );
       })}
     </ul>
   );
+}
+
+/** A pattern is included by its call site, and excluded by the query, in which it can be seen and taken back. */
+export function nextPattern(view: LogsView, source: string): Partial<LogsView> {
+  if (view.callSite !== source) return { callSite: source };
+  const term = { kind: 'field', field: 'source', operator: '=', value: source } as const;
+  return { callSite: null, ...withTerm(view, term, 'exclude') };
 }
 
 /** The nodes and the log of a view, where one request can be about them. */
@@ -370,53 +496,59 @@ interface FieldsStatusProps {
 /** What the list is about, and of when. */
 function FieldsStatus({ value, atMs, zone, isLoading, onRefresh }: FieldsStatusProps) {
   if (!value) return isLoading ? <Loading what="the fields" /> : null;
+  if (isLoading) return <p class="small facet-status faint">Counting…</p>;
   const part = partText(value.counted, zone, Date.now());
   return (
     <p class="small facet-status faint" role="status">
-      {isLoading ? 'Counting…' : `${examinedText(value)} · ${formatSecond(atMs, zone)}`}
-      {isLoading ? null : (
-        <>
-          {' · '}
-          <LinkButton onClick={onRefresh}>refresh</LinkButton>
-        </>
-      )}
-      {part && !isLoading ? <span class="warning"> · {part}</span> : null}
+      {examinedText(value)} · {formatSecond(atMs, zone)} · <LinkButton onClick={onRefresh}>refresh</LinkButton>
+      {part ? <span class="warning"> · {part}</span> : null}
     </p>
   );
 }
 
-/** Opened fields are listed even if no examined record has them. */
-function listedFields(value: FieldsResult | null, opened: readonly string[], typed: string): FieldSummary[] {
+/** Chosen fields are listed even if no examined record has them. */
+function listedFields(value: FieldsResult | null, chosen: readonly string[]): FieldSummary[] {
   const known = value?.fields.filter(({ name }) => !OWN_FACETS.has(name)) ?? [];
-  const unknown = opened.filter((name) => !known.some((field) => field.name === name));
+  const unknown = [...new Set(chosen)].filter((name) => !known.some((field) => field.name === name));
   const none = { types: [], records: 0, distinct: 0, isDistinctExact: false, examples: [] };
-  return filterFields([...unknown.map((name) => ({ name, ...none })), ...known], typed);
+  return [...unknown.map((name) => ({ name, ...none })), ...known];
 }
 
-function MoreFields({ value, typed }: { value: FieldsResult; typed: string }) {
+function FieldsNote({ value, isFound }: { value: FieldsResult; isFound: boolean }) {
   const { fields, totalFields } = value;
-  if (fields.length === 0) return <p class="small facet-status dim">{emptyText(value)}</p>;
-  if (filterFields(fields, typed).length === 0)
-    return <p class="small facet-status dim">No field with this name among those listed.</p>;
-  return totalFields > fields.length ? (
-    <p class="small facet-status dim">At least {totalFields - fields.length} rarer fields are not listed.</p>
-  ) : null;
+  const note =
+    fields.length === 0
+      ? emptyText(value)
+      : !isFound
+        ? 'No field with this name among those listed.'
+        : totalFields > fields.length
+          ? `At least ${totalFields - fields.length} rarer fields are not listed.`
+          : null;
+  return note === null ? null : <p class="small facet-status dim">{note}</p>;
 }
 
-type FieldFacetProps = { field: FieldSummary } & Pick<FacetsProps, 'view' | 'source' | 'zone' | 'change'>;
+type FieldFacetProps = { field: FieldSummary; isPinned?: boolean } & Pick<
+  FacetsProps,
+  'view' | 'source' | 'zone' | 'change'
+>;
 
-function FieldFacet({ field, view, source, zone, change }: FieldFacetProps) {
+/** A field: a pinned one is opened and closed like other facets, the others are remembered by the URL. */
+function FieldFacet({ field, isPinned = false, view, source, zone, change }: FieldFacetProps) {
   const { name, distinct, examples } = field;
-  const isOpen = view.countedBy.includes(name);
   const shown = oneLine(visibleText(name));
   const example = examples.length > 0 ? `\ne.g. ${visibleText(examples.slice(0, 3).join(', ').slice(0, 200))}` : '';
+  const toggle = () => change({ countedBy: toggleName(view.countedBy, name) }, { replace: true });
   return (
     <Facet
       name={<span class="cut">{shown}</span>}
-      isOpen={isOpen}
+      isOpen={isPinned ? undefined : view.countedBy.includes(name)}
       tip={`${distinct === 0 ? shown : fieldText(field)}${example}`}
-      onToggle={() => change({ countedBy: toggleName(view.countedBy, name) }, { replace: true })}
-      aside={<ActionButtons actions={fieldActions(name, { view, change }).filter(({ kind }) => kind === 'column')} />}
+      onToggle={isPinned ? undefined : toggle}
+      aside={
+        <ActionButtons
+          actions={fieldActions(name, { view, change }).filter(({ kind }) => kind === 'column' || kind === 'pin')}
+        />
+      }
     >
       <FieldValues by={name} {...{ view, source, zone, change }} />
     </Facet>
@@ -433,7 +565,7 @@ const CUT = /^.{200,}…$/su;
 
 type FieldValuesProps = { by: string } & Pick<FacetsProps, 'view' | 'source' | 'zone' | 'change'>;
 
-/** The most frequent values of a field, with counts and bars. */
+/** The most frequent values of a field, with counts and bars, and those that are excluded. */
 function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
   const { value, failure, isLoading, retry } = useRequest(`${by} ${countKey(view)}`, PAUSE_MS, (signal) =>
     source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
@@ -442,6 +574,7 @@ function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
   if (!value) return <Loading what={`values of ${visibleText(by)}`} />;
   const part = partText(value.counted, zone, Date.now());
   const lines = facetLines(value);
+  const excluded = excludedValues(view.query, by).filter((own) => !lines.some((line) => line.value === own));
   const most = Math.max(0.001, ...lines.map(({ share }) => share));
   return (
     <>
@@ -451,6 +584,14 @@ function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
         {lines.map((line) => (
           <ValueLine key={`${line.kind} ${line.value}`} {...{ line, by, view, change }} share={line.share / most} />
         ))}
+        {excluded.map((own) => (
+          <ValueLine
+            key={own}
+            line={{ kind: 'value', value: own, text: own, count: '', share: 0 }}
+            {...{ by, view, change }}
+            share={0}
+          />
+        ))}
       </ul>
       {value.values.some(({ error }) => error !== undefined) ? (
         <p class="small facet-status dim">≥ is a lower bound: there are too many values to count each.</p>
@@ -459,23 +600,16 @@ function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
   );
 }
 
-function ValueLine({
-  line,
-  by,
-  share,
-  view,
-  change,
-}: { line: FacetLine; by: string; share: number } & Pick<FacetsProps, 'view' | 'change'>) {
+type ValueLineProps = { line: FacetLine; by: string; share: number } & Pick<FacetsProps, 'view' | 'change'>;
+
+function ValueLine({ line, by, share, view, change }: ValueLineProps) {
   const text = oneLine(visibleText(line.text));
   const state = line.kind === 'value' ? termState(view.query, by, line.value) : null;
-  const actions = lineActions(line, by, { view, change });
+  const rest = { ...view, query: state === null ? view.query : withoutValue(view.query, by, line.value) };
+  const actions = lineActions(line, by, { view: rest, change });
   const run = (kind: 'include' | 'exclude') => actions.find((action) => action.kind === kind)?.run;
-  const include = run('include');
   // Nothing, included, excluded, and nothing again.
-  const onClick =
-    state === 'exclude' || state === 'include'
-      ? () => change({ query: withoutValue(view.query, by, line.value) })
-      : include;
+  const next = { include: run('exclude'), exclude: () => change({ query: rest.query }) };
   return (
     <FacetValue
       text={line.kind === 'value' && line.text === '' ? '(empty)' : text}
@@ -484,7 +618,7 @@ function ValueLine({
       countTitle={line.title}
       share={share}
       state={state ?? (line.kind === 'value' ? null : 'off')}
-      onClick={onClick}
+      onClick={state === null ? run('include') : next[state]}
     >
       {state === null ? (
         <ActionButtons actions={actions.filter(({ kind }) => kind === 'exclude')} />

@@ -36,7 +36,7 @@ describe('a value', () => {
     const labels = (value: string) =>
       valueActions('a', value, { view: ALL_LOGS, change() {} }).map(({ label }) => label);
     expect(labels('x\n'.repeat(50))[0]).toBe(`Only records with a = ${'x↵'.repeat(30)}…`);
-    expect(labels('x'.repeat(501))).toEqual(['Count by a', 'Show a as column']);
+    expect(labels('x'.repeat(501))).toEqual(['Count by a', 'Show a as column', 'Pin a to the facets']);
   });
 });
 

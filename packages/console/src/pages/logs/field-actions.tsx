@@ -1,13 +1,17 @@
 import { PortholeError } from '@porthole/client';
+import { formatQuery } from '@porthole/contract';
 import type { QueryNode } from '@porthole/logs/query';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
+import { navigation } from '../../state/navigation.ts';
 import { copyText, showNotice } from '../../state/notice.ts';
+import { preferences } from '../../state/preferences.ts';
 import { withTerm } from '../../state/query-view.ts';
 import { session } from '../../state/session.ts';
 import type { Problem } from '../../state/to-problem.ts';
-import type { LogsView } from '../../state/view.ts';
+import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton } from '../../ui/controls.tsx';
 import type { IconName } from '../../ui/icon.tsx';
@@ -15,7 +19,7 @@ import { MenuItem } from '../../ui/menu.tsx';
 
 /** What can be done with a value of a field, wherever it is shown. */
 interface FieldAction {
-  kind: 'include' | 'exclude' | 'count' | 'column';
+  kind: 'include' | 'exclude' | 'everything' | 'count' | 'column' | 'pin';
   /** As a button shows it where there is little room. */
   icon: IconName;
   /** `Only records with shard = 13`. */
@@ -40,7 +44,13 @@ export function valueActions(field: string, value: string, deps: ActionDeps): Fi
   if (value.length > MAX_VALUE_CHARACTERS) return actions;
   const term = `${shown(field)} = ${value === '' ? '""' : shown(value)}`;
   const labels = { include: `Only records with ${term}`, exclude: `Without ${term}` };
-  return [...termActions({ kind: 'field', field, operator: '=', value }, labels, deps), ...actions];
+  const node = { kind: 'field', field, operator: '=', value } as const;
+  const everything = () => navigation.go({ ...ALL_LOGS, query: formatQuery(node), isLive: false });
+  return [
+    ...termActions(node, labels, deps),
+    { kind: 'everything', icon: 'spread', label: `Everything with ${term}, on all nodes`, run: everything },
+    ...actions,
+  ];
 }
 
 /** The actions for records without a field. */
@@ -52,6 +62,8 @@ export function missingActions(field: string, deps: ActionDeps): FieldAction[] {
 /** The actions for a field, whatever its value. */
 export function fieldActions(field: string, { view, change }: ActionDeps): FieldAction[] {
   const isColumn = view.columns.includes(field);
+  const pinned = preferences.pinned.value;
+  const isPinned = pinned.includes(field);
   const countedBy = view.countedBy.includes(field) ? view.countedBy : toggleName(view.countedBy, field);
   return [
     {
@@ -66,6 +78,13 @@ export function fieldActions(field: string, { view, change }: ActionDeps): Field
       label: isColumn ? `Remove column ${shown(field)}` : `Show ${shown(field)} as column`,
       isPressed: isColumn,
       run: () => change({ columns: toggleName(view.columns, field) }),
+    },
+    {
+      kind: 'pin',
+      icon: 'pin',
+      label: isPinned ? `Unpin ${shown(field)}` : `Pin ${shown(field)} to the facets`,
+      isPressed: isPinned,
+      run: () => preferences.pinned.set(toggleName(pinned, field)),
     },
   ];
 }
@@ -136,7 +155,7 @@ export function ValueMenu({ picked, view, change, onLeave, onClose }: ValueMenuP
             <span class="dim">{visibleText(field)}</span> {oneLine(visibleText(value.slice(0, 200)))}
           </p>
           {valueActions(field, value, { view, change })
-            .filter(({ kind }) => kind === 'include' || kind === 'exclude')
+            .filter(({ kind }) => kind === 'include' || kind === 'exclude' || kind === 'everything')
             .map(({ kind, label, run: act }) => (
               <MenuItem key={kind} onClick={run(act)}>
                 {label}
@@ -185,12 +204,19 @@ function useLeaving(box: { current: HTMLElement | null }, onLeave: () => void): 
 }
 
 /** Actions as small buttons with their names as labels. */
-export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) {
+export function ActionButtons({
+  actions,
+  children,
+}: {
+  actions: readonly FieldAction[];
+  children?: ComponentChildren;
+}) {
   return (
     <span class="fixed value-actions">
       {actions.map(({ kind, icon, label, isPressed, run }) => (
         <IconButton key={kind} label={label} icon={icon} aria-pressed={isPressed} onClick={run} />
       ))}
+      {children}
     </span>
   );
 }

@@ -1,7 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ShownEvent } from '../../events/event-text.ts';
-import { loadEvents } from '../../events/load-events.ts';
-import { HistogramChart } from '../../log-view/chart/histogram-chart.tsx';
 import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
@@ -11,12 +8,13 @@ import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
 import { preferences } from '../../state/preferences.ts';
 import { cluster } from '../../state/resource.ts';
-import { canFollow, closedRange, type LogsView, resolveRange, type TimeRange } from '../../state/view.ts';
+import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
 import { Sheet } from '../../ui/dialog.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
-import { useMedia, useRequest, useStore } from '../../ui/hooks.ts';
+import { useMedia, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
+import { ChartPanel, SplitMenu } from './chart-panel.tsx';
 import { CoverageLine, LiveSummary, rateText, WorkspaceFailure } from './coverage-line.tsx';
 import { Facets } from './facets.tsx';
 import { ValueMenu } from './field-actions.tsx';
@@ -37,19 +35,11 @@ const LOOKED_AT = 200;
 const Details = lazy(async () => (await import('./opened-later.ts')).Details);
 const GoToTime = lazy(async () => (await import('./opened-later.ts')).GoToTime);
 const PlainPage = lazy(async () => (await import('./opened-later.ts')).PlainPage);
-const SourceChooser = lazy(async () => (await import('./opened-later.ts')).SourceChooser);
 
 /** The logs as a workspace or as plain text. */
 export function LogsPage({ view }: { view: LogsView }) {
   return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
 }
-
-type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo' | 'events'> & {
-  state: WorkspaceState;
-  range: TimeRange | null;
-  histogram: HistogramResult | null;
-  change: (change: Partial<LogsView>) => void;
-};
 
 /** The log workspace. */
 function WorkspacePage({ view }: { view: LogsView }) {
@@ -73,15 +63,12 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [isAskingTime, setAskingTime] = useState(false);
-  const [isChoosing, setChoosing] = useState(false);
   const [hasSheet, setSheet] = useState(false);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<PickedValues | null>(null);
   // What was opened once stays: a dialog gives the focus back when it is closed, not when it is gone.
-  const wasOpen = useRef({ chooser: false, time: false }).current;
-  wasOpen.chooser ||= isChoosing;
-  wasOpen.time ||= isAskingTime;
-  const events = useChartEvents(view, source);
+  const wasAskingTime = useRef(false);
+  wasAskingTime.current ||= isAskingTime;
   const actions = viewActions({ view, workspace, withNode: hasSeveral });
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
@@ -139,10 +126,10 @@ function WorkspacePage({ view }: { view: LogsView }) {
     () => (isLive ? [] : loadedMatches(state.rows, matcher, { source, extent: state.extent })),
     [isLive, state.rows, matcher, source, state.extent],
   );
-  const facets = <Facets {...{ view, source, histogram, zone, change }} onChooseLogs={() => setChoosing(true)} />;
+  const facets = <Facets {...{ view, source, histogram, zone, change }} />;
   const details = record ? (
     <Details
-      {...{ record, view, zone, change }}
+      {...{ record, view, source, zone, change }}
       onClose={closeDetails}
       onCopyLine={() => actions.copyLine(record)}
       onCopyLink={actions.copyLink}
@@ -164,14 +151,13 @@ function WorkspacePage({ view }: { view: LogsView }) {
       <div class="flex wrap coverage-row">
         <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
         <FindTools {...{ view, workspace, change }} find={state.find} />
+        <SplitMenu {...{ view, source, change }} />
       </div>
-      {view.hasHistogram ? (
-        <ChartPanel {...{ state, histogram, zone, change, events }} range={view.range} onGo={goTo} />
-      ) : null}
+      {view.hasHistogram ? <ChartPanel {...{ view, source, state, histogram, zone, change }} /> : null}
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
         {view.hasFields && !isNarrow ? (
-          <aside class="facets" aria-label="Facets">
+          <aside class="fixed facets" aria-label="Facets">
             {facets}
           </aside>
         ) : null}
@@ -203,19 +189,6 @@ function WorkspacePage({ view }: { view: LogsView }) {
           </Sheet>
         </>
       ) : null}
-      {wasOpen.chooser ? (
-        <SourceChooser
-          isOpen={isChoosing}
-          chosen={view.sources}
-          labels={view.labels}
-          zone={zone}
-          onClose={() => setChoosing(false)}
-          onChoose={(choice) => {
-            setChoosing(false);
-            change({ ...choice, at: null });
-          }}
-        />
-      ) : null}
       {picked ? (
         <ValueMenu
           {...{ picked, view, change }}
@@ -226,7 +199,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
           }}
         />
       ) : null}
-      {wasOpen.time ? (
+      {wasAskingTime.current ? (
         <GoToTime
           isOpen={isAskingTime}
           zone={zone}
@@ -293,24 +266,6 @@ function useSeveralLogs({ rows }: WorkspaceState, source: LogSource): boolean {
   return files.size > 1;
 }
 
-/** Events are looked for again when the range has moved by this much. */
-const EVENTS_MS = 60_000;
-
-/** What happened on the shown nodes in the range of the chart; in an unlimited one, on the last day. */
-function useChartEvents(view: LogsView, source: LogSource): readonly ShownEvent[] {
-  const nodes = source.nodes.filter((id) => !/[*?]/.test(id));
-  const { fromMs, toMs } = closedRange(view.range ?? { kind: 'last', spanMs: 24 * 3_600_000 }, Date.now());
-  const key = [Math.floor(fromMs / EVENTS_MS), Math.floor(toMs / EVENTS_MS), ...nodes, ...view.labels].join(' ');
-  const { value } = useRequest(key, 800, async (signal) => {
-    const selection = { ...(nodes.length > 0 && { nodes }), ...(view.labels.length > 0 && { labels: view.labels }) };
-    return (await loadEvents({ fromMs, toMs, ...selection }, signal)).events.slice(0, MAX_FLAGS);
-  });
-  return value ?? [];
-}
-
-/** More would cover each other. */
-const MAX_FLAGS = 24;
-
 /** The last counts of the same logs until new ones arrive, to avoid flicker. */
 function useLastCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramResult | null {
   const last = useRef({ histogram, source });
@@ -325,30 +280,4 @@ function openEnd(range: TimeRange | null): TimeRange | null {
 /** Whether rows show their node. */
 function isSeveral(view: LogsView, nodes: readonly string[], members: number): boolean {
   return nodes.length === 0 || view.sources.length === 0 ? members > 1 : nodes.length > 1;
-}
-
-/** The chart, or why there is none. */
-function ChartPanel({ state, range, histogram, zone, events, onGo, change }: ChartProps) {
-  // A relative range moves with every count.
-  const requested = useMemo(() => (histogram ? resolveRange(range, Date.now()) : {}), [range, histogram]);
-  const before = useRef<(TimeRange | null)[]>([]);
-  const { isCounting, countFailure } = state;
-  if (!histogram)
-    return (
-      <p class="dim line chart-empty">
-        {isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}
-      </p>
-    );
-  return (
-    <HistogramChart
-      {...{ histogram, requested, zone, events, onGo, isCounting }}
-      log={state.extent}
-      minLevel={state.filter.minLevel ?? null}
-      onZoom={(span) => {
-        before.current.push(range);
-        change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false });
-      }}
-      onZoomOut={() => change({ range: before.current.pop() ?? null, at: null, timeMs: null })}
-    />
-  );
 }

@@ -32,9 +32,9 @@ export function PlainPage({ view }: { view: LogsView }) {
   const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
   return (
-    <div class="plain">
+    <div class="col plain">
       <h1 class="sr-only">Log records as text</h1>
-      <p class="wrap plain-links">
+      <p class="flex wrap plain-links">
         <a href={viewUrl({ ...view, isPlain: false })}>Back to the workspace</a>
         {oldest && !value?.isFromStart ? <a href={linkTo(oldest)}>Older records</a> : null}
         {newest && !value?.isToEnd ? <a href={linkTo(newest)}>Newer records</a> : null}
@@ -48,8 +48,8 @@ export function PlainPage({ view }: { view: LogsView }) {
       {value === null && !failure ? <Loading what="the records" /> : null}
       {value ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
-        <section tabIndex={0} aria-label="Log records">
-          <pre>
+        <section class="card" tabIndex={0} aria-label="Log records">
+          <pre class="card-body">
             {value.records.map((record) => visibleText(stripAnsi(recordLine(record, { withNode })))).join('\n')}
           </pre>
         </section>

@@ -53,7 +53,7 @@ export function QueryBar(props: QueryBarProps) {
     event.preventDefault();
   };
   return (
-    <search class="query-bar">
+    <search class="flex query-bar">
       <QueryBox
         {...{ view, typed, source, rows, field }}
         messageId={find.message ? 'find-message' : undefined}
@@ -80,7 +80,7 @@ function FindToggles({ view, typed, change }: Pick<QueryBarProps, 'view' | 'chan
     change({ query: '', text: '', excluded: [...new Set([...view.excluded, text])] });
   };
   return (
-    <span class="query-toggles">
+    <span class="fixed query-toggles">
       {text.trim() === '' ? null : (
         <IconButton label="Exclude records that contain this text" icon="exclude" onClick={exclude} />
       )}
@@ -217,7 +217,7 @@ export function FindTools({
         : ''
       : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
   return (
-    <span class="wrap find-tools">
+    <span class="flex wrap">
       <span class="dim find-count" role="status">
         {count}
         {message ? (

@@ -44,7 +44,7 @@ export function QueryBox(props: QueryBoxProps) {
   const described = [content.kind === 'find' ? undefined : noteId, messageId].filter((id) => id !== undefined);
   const isOpen = options.length > 0;
   return (
-    <div class="query-box">
+    <div class="grow query-box">
       <div class={`flex query-field ${isInvalid ? 'has-problem' : ''}`}>
         <Icon name="search" />
         <span class="grow query-input">
@@ -320,7 +320,8 @@ interface QueryNoteProps {
 function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
   if (content.kind === 'find') return null;
   const isProblem = content.kind === 'invalid' && !isIncomplete;
-  const classes = `query-note ${isProblem ? 'field-problem' : 'dim'} ${isIncomplete ? 'is-incomplete' : ''}`;
+  // One line: what is below must not jump while something is typed.
+  const classes = `small query-note ${isProblem ? 'field-problem' : 'dim'} ${isIncomplete ? 'cut' : 'wraps'}`;
   return (
     <p id={id} class={classes} role="status">
       {content.kind === 'invalid' ? content.message : `Records where ${visibleText(explainQuery(content.node))}`}
@@ -341,7 +342,7 @@ function QueryTokens({ text, scrollLeft }: { text: string; scrollLeft: number })
   }
   if (parts.length === 0) return null;
   return (
-    <span class="query-marker query-tokens" aria-hidden="true">
+    <span class="query-marker" aria-hidden="true">
       <span style={{ transform: `translateX(${-scrollLeft}px)` }}>
         {parts.map(({ text: part, isToken }, index) => (isToken ? <i key={index}>{part}</i> : part))}
       </span>

@@ -22,7 +22,7 @@ const RECOUNT_MS = 10_000;
 const RECOUNT_PAUSES = 10;
 
 /** Bars of the chart. */
-const BUCKETS = 120;
+export const BUCKETS = 120;
 
 interface OpenLogs {
   workspace: LogWorkspace;
