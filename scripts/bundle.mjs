@@ -95,7 +95,10 @@ async function bundleCode() {
       // The manifest beside a program that bundles this one is that of the program.
       define: { PORTHOLE_VERSION: JSON.stringify(versionOf(name)) },
       // Our own packages by their built files, the packages of others stay where they are installed.
-      plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }, directImports(builtFile)],
+      plugins: [
+        { name: 'ours', setup: (made) => resolveOurs(made, inside) },
+        directImports((name) => builtFile(name, 'default')),
+      ],
       legalComments: 'inline',
       sourcemap: 'external',
       write: false,

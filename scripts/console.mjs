@@ -12,6 +12,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { directImports } from './direct-imports.mjs';
 import { fail, ROOT } from './steps.mjs';
 
 /*
@@ -41,6 +42,9 @@ const INPUTS = [
 
 /** The scripts of pages, which the first script lets the browser load at once. */
 const PAGES = ['src/pages/what-happened.ts', 'src/pages/logs/logs-page.tsx', 'src/pages/members.ts'];
+
+/** Where the sources of our packages are, as the compiler finds them. */
+const PATHS = JSON.parse(readFileSync(join(SOURCE, 'tsconfig.json'), 'utf8')).compilerOptions.paths;
 
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
@@ -93,7 +97,7 @@ function bundlePage() {
     // As it is served; escapes of "·" and "→" would be longer.
     charset: 'utf8',
     banner: { js: `// licences: /${LICENCES}` },
-    plugins: [{ name: 'shared', setup: shareStart }],
+    plugins: [directImports(indexOf, shareStart)],
     metafile: true,
     write: false,
     absWorkingDir: ROOT,
@@ -101,17 +105,19 @@ function bundlePage() {
   });
 }
 
+/** The index of a package of ours, in its source. */
+function indexOf(specifier) {
+  const [path] = PATHS[specifier] ?? [];
+  return path && join(SOURCE, path);
+}
+
 /**
  * Lets every page import the start: what all of them need is then one script, instead of one for every set of pages that
  * share a part of it.
  */
-function shareStart(pass) {
-  const start = join(SOURCE, 'src/start.tsx');
-  pass.onLoad({ filter: /src\/pages\/([\w-]+|logs\/(logs-page|opened-later))\.tsx?$/ }, ({ path }) => ({
-    contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(start)};\n`,
-    loader: path.endsWith('x') ? 'tsx' : 'ts',
-    resolveDir: dirname(path),
-  }));
+function shareStart(path, text) {
+  const isPage = /src\/pages\/([\w-]+|logs\/(logs-page|opened-later))\.tsx?$/.test(path);
+  return isPage ? `${text}\nimport ${JSON.stringify(join(SOURCE, 'src/start.tsx'))};\n` : text;
 }
 
 /** The page, which names the files of this build; what every page needs is fetched beside its script, the rest is listed. */

@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 
 /*
  * The bundler assigns whole files to chunks, and whoever imports one name from the index of a package reaches all files of
- * that package: `porthole --help` loaded the OpenAPI document, and every thread what only others need. So imports from an
- * index are replaced by imports from the files in which the names are defined.
+ * that package: `porthole --help` loaded the OpenAPI document, every thread what only others need, and every page what only
+ * one shows. So imports from an index are replaced by imports from the files in which the names are defined.
  */
 
-/** An import or export of names from another file, as the compiler writes it; names may be on several lines. */
+/** An import or export of names from another file, as we and the compiler write it; names may be on several lines. */
 const NAMED = /^(import|export) \{([^}]*)\} from '([^']+)';$/gm;
 
-/** A plugin for esbuild. `builtFile` finds the index of a package of ours by its name, `undefined` for those of others. */
-export function directImports(builtFile) {
+/**
+ * A plugin for esbuild. `findIndex` finds the index of a package of ours by its name, `undefined` for those of others;
+ * `finish` may add to a file.
+ */
+export function directImports(findIndex, finish = (_path, text) => text) {
   /** Where each name that an index exports is defined, by the path of the index. */
   const indexes = new Map();
 
   const resolve = (from, specifier) =>
-    specifier.startsWith('.') ? join(dirname(from), specifier) : builtFile(specifier, 'default');
+    specifier.startsWith('.') ? join(dirname(from), specifier) : findIndex(specifier);
 
   const namesIn = (index) => {
     const known = indexes.get(index);
@@ -47,22 +50,22 @@ export function directImports(builtFile) {
   return {
     name: 'direct-imports',
     setup(made) {
-      made.onLoad({ filter: /\/packages\/\w+\/dist\/.*\.js$/ }, ({ path }) => ({
-        contents: rewrite(path, readFileSync(path, 'utf8')),
-        loader: 'js',
+      made.onLoad({ filter: /\/packages\/\w+\/(dist\/.*\.js|src\/.*\.tsx?)$/ }, ({ path }) => ({
+        contents: finish(path, rewrite(path, readFileSync(path, 'utf8'))),
+        loader: extname(path).slice(1),
       }));
     },
   };
 }
 
 function isIndex(path) {
-  return path.endsWith('/index.js');
+  return /\/index\.[jt]s$/.test(path);
 }
 
-/** `a` and `a as b`. */
+/** `a` and `a as b`; types are not loaded. */
 function specifiers(list) {
   const words = list.split(',').map((part) => part.trim().split(/\s+as\s+/));
-  return words.filter(([name]) => name !== '').map(([name, as = name]) => ({ name, as }));
+  return words.filter(([name]) => name !== '' && !name.startsWith('type ')).map(([name, as = name]) => ({ name, as }));
 }
 
 function pathTo(from, file) {

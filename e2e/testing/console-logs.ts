@@ -62,7 +62,12 @@ export async function startConsoleCluster(
       return fetch(input, init);
     },
   });
-  return { nodes, client, requests, source: (...choices) => createSource(choices, { client, clusterNodes }) };
+  return {
+    nodes,
+    client,
+    requests,
+    source: (...choices) => createSource(choices, { client, clusterNodes, labels: [] }),
+  };
 }
 
 export function family(node: string, name: string): SourceChoice {

@@ -15,12 +15,14 @@ const root = document.getElementById('app');
 
 if (root) void openPage(navigation.view.value).then(() => render(<App />, root));
 
-/** Loads the script of the first page; of logs, the first request is sent before anything is rendered. */
+/** Loads the scripts of the first page; of logs, the first request is sent before anything is rendered. */
 async function openPage(view: View): Promise<void> {
   const early =
     view.page === 'logs' ? import('./pages/logs/logs-page.tsx').then(({ openEarly }) => openEarly(view)) : undefined;
+  const chosen =
+    view.page === 'logs' && view.sources.length > 0 ? import('./log-view/source/chosen-source.ts') : undefined;
   // If it cannot be loaded, the page says so.
-  await Promise.allSettled([loadPage(view), early]);
+  await Promise.allSettled([loadPage(view), early, chosen]);
 }
 
 /** Applies the preferred theme, now and on every change; the system theme by default. */

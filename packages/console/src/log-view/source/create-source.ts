@@ -1,109 +1,65 @@
-import type { ClusterLogFiles, ClusterState, NodeClient } from '@porthole/client';
-import { isPattern, matchesPattern } from '@porthole/contract';
+import type { ClusterFollowItem, ClusterNodes, NodeClient } from '@porthole/client';
+import { isPattern } from '@porthole/contract';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
-import type { LogSource } from './log-source.ts';
-import { MergedSource } from './merged-source.ts';
-import { type KnownNodes, NodeSource } from './node-source.ts';
+import type { Extent, FollowRequest, LogSource, ShownRecord } from './log-source.ts';
 
-interface SourceDeps {
+/** Known clocks of the members; may be empty. */
+export type KnownNodes = () => ClusterNodes | null | undefined;
+
+export interface SourceDeps {
   client: Pick<NodeClient, 'cluster'>;
   /** The last known members, if any: for their clocks. */
   clusterNodes: KnownNodes;
   /** Only nodes with these labels. */
-  labels?: readonly string[];
+  labels: readonly string[];
 }
 
-type Choices = readonly SourceChoice[];
-
-type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
-
-/** The source of the selected logs; all logs of all nodes if none is selected. With labels, of the nodes that have them. */
+/** The source of the chosen logs; all logs of all nodes if none is chosen. With labels, of the nodes that have them. */
 export function createSource(choices: readonly SourceChoice[], deps: SourceDeps): LogSource {
-  const { client, clusterNodes, labels = [] } = deps;
-  const { cluster } = client;
-  const labelled = labels.length === 0 ? {} : { labels };
-  if (choices.length === 0) return new ClusterSource({ cluster, members: labelled, log: null });
-  const openSources = (own: readonly SourceChoice[]) =>
-    groupByLog(own).map(({ log, nodes }) => {
-      const [id] = nodes;
-      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id) && labels.length === 0)
-        return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
-      return new ClusterSource({ cluster, members: { nodes, ...labelled }, log });
-    });
-  const nodes = [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
-  if (mayOverlap(choices)) {
-    const open = async (options: { signal?: AbortSignal }) =>
-      openSources(await fetchDisjointChoices(choices, cluster, options));
-    return new MergedSource({ nodes, open, cluster });
-  }
-  const sources = openSources(choices);
-  const [only] = sources;
-  return only && sources.length === 1 ? only : new MergedSource({ nodes, open: async () => sources, cluster });
-}
-
-interface LogOfNodes {
-  log: SourceChoice['log'];
-  nodes: string[];
-}
-
-/** The same log of several nodes is one request to the cluster. */
-function groupByLog(choices: readonly SourceChoice[]): LogOfNodes[] {
-  const groups = new Map<string, LogOfNodes>();
-  for (const { node, log } of choices) {
-    const name = log === null ? '' : `${log.kind} ${log.name}`;
-    const group = groups.get(name) ?? { log, nodes: [] };
-    if (!group.nodes.includes(node)) group.nodes.push(node);
-    groups.set(name, group);
-  }
-  return [...groups.values()];
-}
-
-/** Whether two of the selections may contain the same records. */
-export function mayOverlap(choices: Choices): boolean {
-  return choices.some((a, index) =>
-    choices.slice(index + 1).some((b) => mayBeSameNode(a.node, b.node) && mayShareRecords(a.log, b.log)),
-  );
-}
-
-/** The same logs without overlaps, so that no record is shown or counted twice. Requests the list of logs. */
-async function fetchDisjointChoices(
-  choices: Choices,
-  cluster: Pick<ClusterState, 'logFiles'>,
-  options: { signal?: AbortSignal },
-): Promise<SourceChoice[]> {
-  const { files, members } = await cluster.logFiles({}, options);
-  return disjointChoices(choices, { ids: members.map(({ id }) => id), files });
-}
-
-export function disjointChoices(
-  choices: Choices,
-  { ids, files }: { ids: readonly string[]; files: readonly LogFile[] },
-): SourceChoice[] {
-  const ofMembers = ids.flatMap((id) => {
-    const own = choices.filter(({ node }) => matchesPattern(id, node));
-    if (own.some(({ log }) => log === null)) return [{ node: id, log: null }];
-    const families = new Set(own.flatMap(({ log }) => (log?.kind === 'family' ? [log.name] : [])));
-    const isCovered = ({ log }: SourceChoice) =>
-      log?.kind === 'file' && files.some((file) => isFile(file, id, log.name) && families.has(file.family));
-    return own.filter((choice) => !isCovered(choice)).map(({ log }) => ({ node: id, log }));
+  const { client, labels } = deps;
+  if (choices.length === 0)
+    return new ClusterSource({ cluster: client.cluster, members: labels.length === 0 ? {} : { labels }, log: null });
+  return new LateSource(chosenNodes(choices), async () => {
+    const { openChosen } = await import('./chosen-source.ts');
+    return openChosen(choices, deps);
   });
-  // Keep it: the request reports that the node does not exist.
-  const unknown = choices.filter(({ node }) => !ids.some((id) => matchesPattern(id, node)));
-  const all: SourceChoice[] = [...ofMembers, ...unknown];
-  return [...new Map(all.map((choice) => [JSON.stringify(choice), choice])).values()];
 }
 
-function isFile(file: LogFile, node: string, name: string): boolean {
-  return file.node === node && file.name === name;
+/** The nodes of chosen logs, as far as they are named. */
+export function chosenNodes(choices: readonly SourceChoice[]): string[] {
+  return [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
 }
 
-function mayBeSameNode(a: string, b: string): boolean {
-  return isPattern(a) ? isPattern(b) || matchesPattern(b, a) : matchesPattern(a, b);
-}
+/** A source whose script is loaded with its first request. */
+class LateSource implements LogSource {
+  readonly nodes: readonly string[];
+  readonly #load: () => Promise<LogSource>;
+  readonly #loading = new Shared<LogSource>(KEPT);
+  #source: LogSource | undefined;
 
-/** The same log of several nodes is one request, and the queried node counts each member once. */
-function mayShareRecords(a: SourceChoice['log'], b: SourceChoice['log']): boolean {
-  if (a === null || b === null) return a !== b;
-  return a.kind !== b.kind;
+  constructor(nodes: readonly string[], load: () => Promise<LogSource>) {
+    this.nodes = nodes;
+    this.#load = load;
+  }
+
+  page: LogSource['page'] = async (...request) => (await this.#loaded()).page(...request);
+  histogram: LogSource['histogram'] = async (...request) => (await this.#loaded()).histogram(...request);
+  fields: LogSource['fields'] = async (...request) => (await this.#loaded()).fields(...request);
+  top: LogSource['top'] = async (...request) => (await this.#loaded()).top(...request);
+  extent: LogSource['extent'] = async (...request) => (await this.#loaded()).extent(...request);
+
+  async *follow(request: FollowRequest, options: { signal: AbortSignal }): AsyncGenerator<ClusterFollowItem[]> {
+    yield* (await this.#loaded()).follow(request, options);
+  }
+
+  fractionAt(record: ShownRecord, extent: Extent): number | undefined {
+    return this.#source?.fractionAt(record, extent);
+  }
+
+  async #loaded(): Promise<LogSource> {
+    this.#source ??= await this.#loading.run(this.#load);
+    return this.#source;
+  }
 }

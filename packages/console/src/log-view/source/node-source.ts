@@ -1,6 +1,5 @@
 import type {
   ClusterFollowItem,
-  ClusterNodes,
   FollowItem,
   FoundRecord,
   LogFileDetails,
@@ -14,6 +13,7 @@ import type {
 import { coverageOf, missingText } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
 import { readSearch } from '../../state/read-search.ts';
+import type { KnownNodes } from './create-source.ts';
 import {
   type Direction,
   EMPTY_PAGE,
@@ -37,9 +37,6 @@ import { toRecordFilter } from './time-source.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';
-
-/** Known clocks of the members; may be empty. */
-export type KnownNodes = () => ClusterNodes | null | undefined;
 
 interface NodeSourceDeps {
   id: string;

@@ -31,13 +31,12 @@ export class Finder {
     this.#deps = deps;
   }
 
+  /** The query of the state has changed. */
   setQuery(query: FindQuery | null): void {
     this.stop();
     this.#counting.end();
     this.#matcher = undefined;
-    const isNothing = query === null || query.text === '';
-    this.#deps.store.dispatch({ type: 'find-changed', query: isNothing ? null : query });
-    if (isNothing) return;
+    if (query === null) return;
     this.#matcher = new Shared(KEPT);
     const create = () =>
       createMatcher(query).catch((error) => {

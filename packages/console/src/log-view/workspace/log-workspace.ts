@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import { assertRequestFailed, toProblem } from '../../state/to-problem.ts';
 import type { Edge, FindQuery, ShowOptions, WorkspaceState } from '../model/workspace-state.ts';
 import {
@@ -9,11 +10,19 @@ import {
   recordKey,
   type ShownRecord,
 } from '../source/log-source.ts';
-import { Finder } from './finder.ts';
+import type { Finder } from './finder.ts';
 import { LiveTail } from './live-tail.ts';
 import { PageLoader } from './page-loader.ts';
 import { createMatcher } from './text-matcher.ts';
-import { Attempt, LogStore, PAGE_CLOCK, PAGE_RECORDS, SLICE_MS, type WorkspaceClock } from './workspace-deps.ts';
+import {
+  Attempt,
+  LogStore,
+  PAGE_CLOCK,
+  PAGE_RECORDS,
+  SLICE_MS,
+  type WorkspaceClock,
+  type WorkspaceDeps,
+} from './workspace-deps.ts';
 
 /** Records of the context of a record shown on each side. */
 const CONTEXT_RECORDS = 10;
@@ -44,9 +53,12 @@ export interface OpenWorkspace {
 export class LogWorkspace {
   readonly #store = new LogStore();
   readonly #clock: WorkspaceClock;
+  readonly #deps: Pick<WorkspaceDeps, 'store' | 'clock' | 'source'>;
   readonly #pages: PageLoader;
   readonly #tail: LiveTail;
-  readonly #finder: Finder;
+  /** Loaded with the first search: most views need none. */
+  #finder: Finder | undefined;
+  readonly #loadingFinder = new Shared<Finder>(KEPT);
   readonly #loadingContext = new Attempt();
   readonly #loadingExtent = new Attempt();
   readonly #counting = new Attempt();
@@ -56,15 +68,10 @@ export class LogWorkspace {
   #setup: OpenWorkspace | undefined;
 
   constructor({ clock = PAGE_CLOCK }: { clock?: WorkspaceClock } = {}) {
-    const deps = { store: this.#store, clock, source: () => this.#setup?.source };
+    this.#deps = { store: this.#store, clock, source: () => this.#setup?.source };
     this.#clock = clock;
-    this.#tail = new LiveTail(deps);
-    this.#pages = new PageLoader({ ...deps, tail: this.#tail, onShown: () => void this.#loadExtent() });
-    this.#finder = new Finder({
-      ...deps,
-      rowsSignal: () => this.#pages.signal,
-      goTo: (record) => this.#goTo(record),
-    });
+    this.#tail = new LiveTail(this.#deps);
+    this.#pages = new PageLoader({ ...this.#deps, tail: this.#tail, onShown: () => void this.#loadExtent() });
   }
 
   get state(): WorkspaceState {
@@ -80,7 +87,7 @@ export class LogWorkspace {
     this.close();
     this.#setup = setup;
     this.#store.dispatch({ type: 'opened', filter: setup.filter });
-    this.#finder.setQuery(setup.find);
+    this.#setQuery(setup.find);
     if (setup.isLive && !isClosed(setup.filter)) void this.#pages.live();
     else void this.#pages.at(setup.start);
   }
@@ -90,7 +97,7 @@ export class LogWorkspace {
     this.#extentLoadedMs = -Infinity;
     this.#pages.close();
     this.#tail.end();
-    this.#finder.close();
+    this.#finder?.close();
     this.#setup = undefined;
   }
 
@@ -103,7 +110,7 @@ export class LogWorkspace {
   /** Stops loading at both edges; they become `stopped`. */
   stopLoading(): void {
     this.#pages.stop();
-    this.#finder.stop();
+    this.#finder?.stop();
   }
 
   /** Continues after `stopped` or `failed`, and retries members that did not respond. */
@@ -187,7 +194,7 @@ export class LogWorkspace {
   /** The next record of at least this level in the direction, also beyond the loaded rows. */
   toLevel(level: Level, direction: Direction): void {
     this.#tail.pause();
-    void this.#finder.toLevel(level, direction);
+    this.#withFinder((finder) => finder.toLevel(level, direction));
   }
 
   /**
@@ -218,7 +225,7 @@ export class LogWorkspace {
     const wasAtEnd = this.state.isAtEnd || bottom.kind === 'done';
     this.#closeContext();
     this.#store.dispatch({ type: 'filter-changed', filter });
-    this.#finder.countAgain();
+    this.#finder?.countAgain();
     if (isClosed(filter)) this.#tail.leave();
     if (position !== undefined) {
       this.#tail.pause();
@@ -232,12 +239,36 @@ export class LogWorkspace {
     const isSame =
       query?.text === now?.text && query?.isRegex === now?.isRegex && query?.isCaseSensitive === now?.isCaseSensitive;
     // Keep a running step to a match when the URL, which is updated later, has the same text.
-    if (!isSame) this.#finder.setQuery(query);
+    if (!isSame) this.#setQuery(query);
+  }
+
+  #setQuery(query: FindQuery | null): void {
+    const asked = query === null || query.text === '' ? null : query;
+    this.#store.dispatch({ type: 'find-changed', query: asked });
+    if (asked || this.#finder) this.#withFinder((finder) => finder.setQuery(asked));
+  }
+
+  /** In the order of the calls. */
+  #withFinder(act: (finder: Finder) => unknown): void {
+    if (this.#finder) act(this.#finder);
+    else
+      this.#loadingFinder
+        .run(() => this.#loadFinder())
+        .then(act, (error) => {
+          this.#store.dispatch({ type: 'find-reported', message: toProblem(error).detail });
+        });
+  }
+
+  async #loadFinder(): Promise<Finder> {
+    const { Finder } = await import('./finder.ts');
+    const [rowsSignal, goTo] = [() => this.#pages.signal, (record: ShownRecord) => this.#goTo(record)];
+    this.#finder = new Finder({ ...this.#deps, rowsSignal, goTo });
+    return this.#finder;
   }
 
   findNext(direction: Direction): void {
     this.#tail.pause();
-    void this.#finder.findNext(direction);
+    this.#withFinder((finder) => finder.findNext(direction));
   }
 
   /** Shows the unfiltered records around one; called again, hides them. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceChoice } from '../../state/view.ts';
-import { disjointChoices, mayOverlap } from './create-source.ts';
+import { disjointChoices, mayOverlap } from './chosen-source.ts';
 
 const IDS = ['a1', 'a2', 'b1'];
 

@@ -1,0 +1,100 @@
+import type { ClusterLogFiles, ClusterState } from '@porthole/client';
+import { isPattern, matchesPattern } from '@porthole/contract';
+import type { SourceChoice } from '../../state/view.ts';
+import { ClusterSource } from './cluster-source.ts';
+import { chosenNodes, type SourceDeps } from './create-source.ts';
+import type { LogSource } from './log-source.ts';
+import { MergedSource } from './merged-source.ts';
+import { NodeSource } from './node-source.ts';
+
+type Choices = readonly SourceChoice[];
+
+type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
+
+/** The source of the chosen logs: loaded when some are chosen. */
+export function openChosen(choices: Choices, { client, clusterNodes, labels }: SourceDeps): LogSource {
+  const { cluster } = client;
+  const labelled = labels.length === 0 ? {} : { labels };
+  const openSources = (own: Choices) =>
+    groupByLog(own).map(({ log, nodes }) => {
+      const [id] = nodes;
+      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id) && labels.length === 0)
+        return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
+      return new ClusterSource({ cluster, members: { nodes, ...labelled }, log });
+    });
+  if (mayOverlap(choices)) {
+    const open = async (options: { signal?: AbortSignal }) =>
+      openSources(await fetchDisjointChoices(choices, cluster, options));
+    return new MergedSource({ nodes: chosenNodes(choices), open, cluster });
+  }
+  const sources = openSources(choices);
+  const [only] = sources;
+  if (only && sources.length === 1) return only;
+  return new MergedSource({ nodes: chosenNodes(choices), open: async () => sources, cluster });
+}
+
+interface LogOfNodes {
+  log: SourceChoice['log'];
+  nodes: string[];
+}
+
+/** The same log of several nodes is one request to the cluster. */
+function groupByLog(choices: readonly SourceChoice[]): LogOfNodes[] {
+  const groups = new Map<string, LogOfNodes>();
+  for (const { node, log } of choices) {
+    const name = log === null ? '' : `${log.kind} ${log.name}`;
+    const group = groups.get(name) ?? { log, nodes: [] };
+    if (!group.nodes.includes(node)) group.nodes.push(node);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+/** Whether two of the selections may contain the same records. */
+export function mayOverlap(choices: Choices): boolean {
+  return choices.some((a, index) =>
+    choices.slice(index + 1).some((b) => mayBeSameNode(a.node, b.node) && mayShareRecords(a.log, b.log)),
+  );
+}
+
+/** The same logs without overlaps, so that no record is shown or counted twice. Requests the list of logs. */
+async function fetchDisjointChoices(
+  choices: Choices,
+  cluster: Pick<ClusterState, 'logFiles'>,
+  options: { signal?: AbortSignal },
+): Promise<SourceChoice[]> {
+  const { files, members } = await cluster.logFiles({}, options);
+  return disjointChoices(choices, { ids: members.map(({ id }) => id), files });
+}
+
+export function disjointChoices(
+  choices: Choices,
+  { ids, files }: { ids: readonly string[]; files: readonly LogFile[] },
+): SourceChoice[] {
+  const ofMembers = ids.flatMap((id) => {
+    const own = choices.filter(({ node }) => matchesPattern(id, node));
+    if (own.some(({ log }) => log === null)) return [{ node: id, log: null }];
+    const families = new Set(own.flatMap(({ log }) => (log?.kind === 'family' ? [log.name] : [])));
+    const isCovered = ({ log }: SourceChoice) =>
+      log?.kind === 'file' && files.some((file) => isFile(file, id, log.name) && families.has(file.family));
+    return own.filter((choice) => !isCovered(choice)).map(({ log }) => ({ node: id, log }));
+  });
+  // Keep it: the request reports that the node does not exist.
+  const unknown = choices.filter(({ node }) => !ids.some((id) => matchesPattern(id, node)));
+  const all: SourceChoice[] = [...ofMembers, ...unknown];
+  return [...new Map(all.map((choice) => [JSON.stringify(choice), choice])).values()];
+}
+
+function isFile(file: LogFile, node: string, name: string): boolean {
+  return file.node === node && file.name === name;
+}
+
+function mayBeSameNode(a: string, b: string): boolean {
+  return isPattern(a) ? isPattern(b) || matchesPattern(b, a) : matchesPattern(a, b);
+}
+
+/** The same log of several nodes is one request, and the queried node counts each member once. */
+function mayShareRecords(a: SourceChoice['log'], b: SourceChoice['log']): boolean {
+  if (a === null || b === null) return a !== b;
+  return a.kind !== b.kind;
+}
