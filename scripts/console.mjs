@@ -40,6 +40,16 @@ const INPUTS = [
   'scripts/console.mjs',
 ];
 
+/** Scripts that are loaded later, and one that is always there by then. */
+const LOADED_AFTER = [
+  [
+    /\/console\/src\/(pages\/logs\/opened-later|log-view\/(workspace\/finder|source\/chosen-source))\./,
+    'src/pages/logs/logs-page.tsx',
+  ],
+  [/\/console\/src\/(shell\/opened-later|config\/line-diff|pages\/[\w-]+|pages\/logs\/logs-page)\./, 'src/start.tsx'],
+  [/\/client\/src\/(read-records|remote-log|search-batches)\./, 'src/start.tsx'],
+];
+
 /** The scripts of pages, which the first script lets the browser load at once. */
 const PAGES = ['src/pages/what-happened.ts', 'src/pages/logs/logs-page.tsx', 'src/pages/members.ts'];
 
@@ -112,12 +122,12 @@ function indexOf(specifier) {
 }
 
 /**
- * Lets every page import the start: what all of them need is then one script, instead of one for every set of pages that
- * share a part of it.
+ * Lets a script that is loaded later import the one it is always loaded after: what both need is then in that one, instead
+ * of in a script for every set of scripts that share a part of it.
  */
 function shareStart(path, text) {
-  const isPage = /src\/pages\/([\w-]+|logs\/(logs-page|opened-later))\.tsx?$/.test(path);
-  return isPage ? `${text}\nimport ${JSON.stringify(join(SOURCE, 'src/start.tsx'))};\n` : text;
+  const [, before] = LOADED_AFTER.find(([later]) => later.test(path)) ?? [];
+  return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n` : text;
 }
 
 /** The page, which names the files of this build; what every page needs is fetched beside its script, the rest is listed. */

@@ -23,7 +23,6 @@ import {
   type FollowOptions,
   type Incident,
   type LogFilesOptions,
-  loadGaps,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -50,6 +49,7 @@ import type {
   Top,
 } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
+import { bodyBytes } from './body-bytes.ts';
 import { checkArguments, checkOptions } from './check-arguments.ts';
 import { type ClientOptions, IDENTITY_ENCODING, strictOptions } from './client-options.ts';
 import {
@@ -81,10 +81,8 @@ import {
   decodeSettings,
 } from './decode-response.ts';
 import type { ClientDeps, Exchange } from './exchange.ts';
-import { follow } from './follow/follow.ts';
+import { follow, withoutGaps } from './follow/follow.ts';
 import { NodeFollowPosition } from './follow/node-follow-position.ts';
-import { readFollow, readPages } from './read-records.ts';
-import { bodyBytes, openRemoteLog } from './remote-log.ts';
 import { SYSTEM_CLOCK } from './retry.ts';
 import { countLimits, openSearch, searchItems } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
@@ -161,6 +159,7 @@ export class HttpNode implements NodeClient {
 
   async openLog(request: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     checkArguments('openLog', request, options);
+    const { openRemoteLog } = await import('./remote-log.ts');
     return openRemoteLog(request, this.#deps, options.signal);
   }
 
@@ -195,7 +194,7 @@ export class HttpNode implements NodeClient {
     if (gaps === 'report') return followed;
     const { wait } = this.#deps.clock;
     const search = (_: unknown, page: SearchQuery) => this.searchLogs(page, limits);
-    return loadGaps(followed, query, { wait, ...limits, search, onLoaded });
+    return withoutGaps(followed, query, { wait, ...limits, search, onLoaded });
   }
 
   async *records(
@@ -203,6 +202,7 @@ export class HttpNode implements NodeClient {
     options: RecordsOptions<RecordsEvent> = {},
   ): AsyncGenerator<FoundRecord, Coverage | undefined, undefined> {
     checkArguments('records', request, options);
+    const { readFollow, readPages } = await import('./read-records.ts');
     const { follow: _, ...query } = request;
     if (!request.follow)
       return yield* readPages<SearchItem>(

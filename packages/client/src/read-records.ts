@@ -11,6 +11,10 @@ import type { StartPoint } from '@porthole/logs/types';
 import type { RecordsOptions, SearchRequest } from './client-requests.ts';
 import { ClientError } from './errors/client-error.ts';
 
+export { loadGaps } from '@porthole/contract';
+
+/* What pages in browsers do not use; it is loaded when it is. */
+
 /** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
 const PAGE_RECORDS = 1000;
 

@@ -1,10 +1,8 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Bar, pageTitle } from './shell/bar.tsx';
-import { KeySheet } from './shell/key-sheet.tsx';
 import { Notices } from './shell/notices.tsx';
-import { Palette } from './shell/palette.tsx';
-import { TokenDialog } from './shell/token-dialog.tsx';
+import { Sheets } from './shell/sheets.tsx';
 import { navigation } from './state/navigation.ts';
 import { notice } from './state/notice.ts';
 import { cluster } from './state/resource.ts';
@@ -39,9 +37,7 @@ export function App() {
       <Main view={view} />
       <Toasts />
       <Tooltip />
-      <Palette />
-      <KeySheet />
-      <TokenDialog />
+      <Sheets />
     </>
   );
 }

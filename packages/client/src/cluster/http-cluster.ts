@@ -30,7 +30,6 @@ import {
   type FollowOptions,
   type ForgottenMember,
   type Incident,
-  loadGaps,
   MEMBER_ID,
   type MemberSelection,
   type NodeState,
@@ -60,8 +59,7 @@ import {
 import { decodeClusterCount, decodeLists } from '../decode-response.ts';
 import type { ClientDeps } from '../exchange.ts';
 import { isObject } from '../field-checks.ts';
-import { follow } from '../follow/follow.ts';
-import { readFollow, readPages } from '../read-records.ts';
+import { follow, withoutGaps } from '../follow/follow.ts';
 import { countLimits, openSearch, searchItems } from '../search-stream.ts';
 import { requestJson } from '../send-request.ts';
 import { ClusterFollowPosition } from './cluster-follow-position.ts';
@@ -143,7 +141,7 @@ export class HttpCluster implements ClusterClient {
     );
     if (gaps === 'report') return followed;
     const { nodes: _nodes, role: _role, store: _store, floors: _floors, ...wanted } = query;
-    return loadGaps<ClusterFollowItem>(followed, wanted, {
+    return withoutGaps<ClusterFollowItem>(followed, wanted, {
       wait: clock.wait,
       ...limits,
       // The cursors are those of the member.
@@ -156,6 +154,7 @@ export class HttpCluster implements ClusterClient {
     options: RecordsOptions<ClusterRecordsEvent> = {},
   ): AsyncGenerator<ClusterRecord, Coverage | undefined, undefined> {
     checkArguments('cluster.records', request, options);
+    const { readFollow, readPages } = await import('../read-records.ts');
     const { follow: _, ...query } = request;
     if (!request.follow)
       return yield* readPages<ClusterItem>(

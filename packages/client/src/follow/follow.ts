@@ -1,8 +1,10 @@
 import {
   type CallOptions,
+  type ClusterFollowItem,
   type ErrorCode,
   errorMessage,
   HEARTBEAT_HEADER,
+  type loadGaps,
   ONLY_TEXTS,
   RECORDS_HEADER,
 } from '@porthole/contract';
@@ -48,6 +50,14 @@ export interface FollowTarget<T> {
   heartbeatMs?: number | undefined;
   texts?: boolean | undefined;
   positions?: boolean | undefined;
+}
+
+/** A follow with the records of its gaps, as far as they can be loaded. Those who report gaps need none of its code. */
+export async function* withoutGaps<T extends FollowItem | ClusterFollowItem>(
+  ...[followed, request, loading]: Parameters<typeof loadGaps<T>>
+): AsyncGenerator<T[], void, undefined> {
+  const late = await import('../read-records.ts');
+  yield* late.loadGaps(followed, request, loading);
 }
 
 /** Follows until the signal aborts, reconnecting as needed. */

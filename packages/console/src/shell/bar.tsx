@@ -19,9 +19,9 @@ import { Button, type ButtonProps, IconButton } from '../ui/controls.tsx';
 import { Sheet } from '../ui/dialog.tsx';
 import { useStore } from '../ui/hooks.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { sheet } from './key-sheet.tsx';
 import { RangeMenu } from './range-menu.tsx';
 import { SessionMenu } from './session-menu.tsx';
+import { sheet } from './sheets.tsx';
 
 const PAGES: readonly { name: string; icon: IconName; view: View; pages: readonly View['page'][] }[] = [
   { name: 'Overview', icon: 'overview', view: OVERVIEW, pages: ['overview'] },

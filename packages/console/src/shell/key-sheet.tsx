@@ -1,14 +1,12 @@
-import { useEffect } from 'preact/hooks';
 import { keyGroups } from '../log-view/log-keys.ts';
 import { preferences } from '../state/preferences.ts';
-import { Store } from '../state/store.ts';
 import { Button } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { isTextField, useStore } from '../ui/hooks.ts';
+import { useStore } from '../ui/hooks.ts';
+import { sheet } from './sheets.tsx';
 
 export function KeySheet() {
   const isOpen = useStore(sheet) === 'keys';
-  useEffect(() => takeSheetKeys(document, () => preferences.hasKeys.value), []);
   return (
     <Dialog title="Keys" class="key-sheet" isOpen={isOpen} onClose={() => close()}>
       <KeyList />
@@ -56,31 +54,4 @@ function KeyList() {
 
 function close(): void {
   if (sheet.value === 'keys') sheet.set(null);
-}
-
-/** The open overlay: one at a time. */
-export const sheet = new Store<'palette' | 'keys' | null>(null);
-
-/** Handles Ctrl/Cmd+K everywhere, and `?` unless the user is typing. */
-function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {
-  const take = (event: KeyboardEvent) => {
-    const next = sheetForKey(event, { hasKeys: hasKeys() });
-    if (!next || isModal(target)) return;
-    event.preventDefault();
-    sheet.set(next);
-  };
-  target.addEventListener('keydown', take);
-  return () => target.removeEventListener('keydown', take);
-}
-
-type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>;
-
-function sheetForKey(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | 'keys' | undefined {
-  if ((press.ctrlKey || press.metaKey) && !press.altKey && press.key.toLowerCase() === 'k') return 'palette';
-  if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isTextField(press.target)) return 'keys';
-  return undefined;
-}
-
-function isModal(target: Document): boolean {
-  return target.querySelector('dialog[open]') !== null;
 }

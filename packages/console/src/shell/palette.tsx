@@ -8,7 +8,7 @@ import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, nodeLogs, nodeView, OVERVIEW, type View } from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
-import { sheet } from './key-sheet.tsx';
+import { sheet } from './sheets.tsx';
 
 /** Finds pages and actions by a few typed letters. */
 export function Palette() {

@@ -11,7 +11,7 @@ import { zoneLabel } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { sheet } from './key-sheet.tsx';
+import { sheet } from './sheets.tsx';
 
 const THEMES: readonly { value: Theme; text: string }[] = [
   { value: 'system', text: 'Auto' },
