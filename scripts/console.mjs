@@ -40,13 +40,23 @@ const INPUTS = [
   'scripts/console.mjs',
 ];
 
+/** The checks of arguments for callers without TypeScript: the console has none. */
+const UNCHECKED = `
+  export const checkArguments = () => {};
+  export { checkArguments as checkNames, checkArguments as checkOptions, checkArguments as CLIENT_OPTIONS };
+  export const invalid = TypeError;
+`;
+
 /** Scripts that are loaded later, and one that is always there by then. */
 const LOADED_AFTER = [
   [
-    /\/console\/src\/(pages\/logs\/opened-later|log-view\/(workspace\/finder|source\/chosen-source))\./,
+    /\/console\/src\/(pages\/logs\/(opened-later|completions)|log-view\/(workspace\/finder|source\/chosen-source))\./,
     'src/pages/logs/logs-page.tsx',
   ],
-  [/\/console\/src\/(shell\/opened-later|config\/line-diff|pages\/[\w-]+|pages\/logs\/logs-page)\./, 'src/start.tsx'],
+  [
+    /\/console\/src\/(shell\/opened-later|config\/line-diff|state\/cli-command|pages\/([\w-]+|logs\/logs-page))\./,
+    'src/start.tsx',
+  ],
   [/\/client\/src\/(read-records|remote-log|search-batches)\./, 'src/start.tsx'],
 ];
 
@@ -107,7 +117,7 @@ function bundlePage() {
     // As it is served; escapes of "·" and "→" would be longer.
     charset: 'utf8',
     banner: { js: `// licences: /${LICENCES}` },
-    plugins: [directImports(indexOf, shareStart)],
+    plugins: [directImports(indexOf, finishSource)],
     metafile: true,
     write: false,
     absWorkingDir: ROOT,
@@ -125,7 +135,8 @@ function indexOf(specifier) {
  * Lets a script that is loaded later import the one it is always loaded after: what both need is then in that one, instead
  * of in a script for every set of scripts that share a part of it.
  */
-function shareStart(path, text) {
+function finishSource(path, text) {
+  if (path.endsWith('/client/src/check-arguments.ts')) return UNCHECKED;
   const [, before] = LOADED_AFTER.find(([later]) => later.test(path)) ?? [];
   return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n` : text;
 }

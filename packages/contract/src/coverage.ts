@@ -1,6 +1,8 @@
 import { NOTICES } from '@porthole/logs/query';
+import type { FieldSummary } from '@porthole/logs/types';
 import type { ClusterItem } from './cluster-state.ts';
 import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from './member.ts';
+import type { MergedField } from './records/merge-counts.ts';
 
 /**
  * How much of the answer a response is. The only source of sentences about what is not there: "none", "nothing new",
@@ -257,4 +259,9 @@ export function respondedText(members: readonly MemberReport[]): string {
   const inPart = responded.filter(({ isPartial }) => isPartial).length;
   const part = inPart === 0 ? '' : `, ${inPart === responded.length ? 'all' : inPart} of them in part`;
   return `${responded.length} of ${asked.length} nodes responded${part}`;
+}
+
+/** Whether there are at least `distinct` values, and may be many more: what several sources share is not known. */
+export function isDistinctMinimum({ isDistinctExact, nodes = {} }: FieldSummary & Partial<MergedField>): boolean {
+  return !isDistinctExact && Object.keys(nodes).length > 1;
 }

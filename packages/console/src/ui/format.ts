@@ -1,3 +1,4 @@
+import type { ClusterNode, NodeProblem } from '@porthole/client';
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
 import { zoneOffsetMs } from '../state/time-zone.ts';
 import type { ZoneName } from '../state/view.ts';
@@ -133,4 +134,14 @@ export function timePreview(text: string, clock: RequestClock, zone: ZoneName): 
   if ('problem' in reading) return reading.problem;
   const { timeMs } = reading;
   return `${formatDate(timeMs, zone)} ${formatTime(timeMs, zone)} ${zoneLabel(zone, timeMs)}`;
+}
+
+/** The node responds, but a health check fails: its counts may be incomplete. */
+export function isDegraded({ state, problems }: Pick<ClusterNode, 'state' | 'problems'>): boolean {
+  return state === 'up' && problems.length > 0;
+}
+
+/** `log directory: /var/log/lindb does not exist` */
+export function problemText(problems: readonly NodeProblem[]): string {
+  return problems.map(({ check, detail }) => `${check}: ${detail}`).join(' · ');
 }

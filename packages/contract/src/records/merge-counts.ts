@@ -163,11 +163,6 @@ function showsAll({ distinct, isDistinctExact, examples }: FieldSummary): boolea
   return isDistinctExact && examples.length === distinct && !examples.some((example) => example.endsWith('…'));
 }
 
-/** Whether there are at least `distinct` values, and may be many more: what several sources share is not known. */
-export function isDistinctMinimum({ isDistinctExact, nodes = {} }: FieldSummary & Partial<MergedField>): boolean {
-  return !isDistinctExact && Object.keys(nodes).length > 1;
-}
-
 /** By how many records of sources have the type first. */
 function mergeTypes(fields: readonly FieldSummary[]): FieldType[] {
   const weights = new Map<FieldType, number>();

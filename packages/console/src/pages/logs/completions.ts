@@ -4,6 +4,8 @@ import type { Row } from '../../log-view/model/workspace-state.ts';
 import type { PageOptions, RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
 import { formatCount } from '../../ui/format.ts';
 
+export { explainQuery } from '@porthole/contract';
+
 /* What could be typed next in the query box. */
 
 /** What a node knows: the fields of the selected logs, and the most frequent values of the field being typed. */

@@ -7,10 +7,18 @@ import { cluster } from '../../state/resource.ts';
 import { type LogsView, nodeLogs, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Button, LinkButton } from '../../ui/controls.tsx';
-import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatSecond,
+  formatShortTime,
+  formatSpan,
+  isDegraded,
+  problemText,
+} from '../../ui/format.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { isDegraded, problemText } from '../nodes/node-health.ts';
 import { hiddenBelow, levelSums } from './facets.tsx';
 
 interface CoverageLineProps {

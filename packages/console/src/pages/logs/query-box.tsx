@@ -1,23 +1,19 @@
-import { explainQuery } from '@porthole/contract';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { Row } from '../../log-view/model/workspace-state.ts';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { BoxContent } from '../../state/query-view.ts';
+import { Resource } from '../../state/resource.ts';
 import type { LogsView } from '../../state/view.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import {
-  type Completion,
-  FieldCatalog,
-  fieldBeingTyped,
-  findCompletions,
-  loadedFields,
-  type RemoteFields,
-} from './completions.ts';
+import type { Completion, FieldCatalog, RemoteFields } from './completions.ts';
 import { queryHistory, type TypedQuery } from './typed-query.ts';
 import { toFilter } from './use-log-workspace.ts';
+
+/** Completes and explains queries; loaded when the box has the focus, or a query. */
+const script = new Resource(() => import('./completions.ts'));
 
 interface QueryBoxProps {
   view: LogsView;
@@ -43,6 +39,9 @@ export function QueryBox(props: QueryBoxProps) {
   const isInvalid = (content.kind === 'invalid' && !isIncomplete) || props.hasProblem;
   const described = [content.kind === 'find' ? undefined : noteId, messageId].filter((id) => id !== undefined);
   const isOpen = options.length > 0;
+  const [hasFocus, setFocus] = useState(false);
+  const isNeeded = hasFocus || content.kind !== 'find';
+  useEffect(() => (isNeeded ? script.watch() : undefined), [isNeeded]);
   return (
     <div class="grow query-box">
       <div class={`flex query-field ${isInvalid ? 'has-problem' : ''}`}>
@@ -68,6 +67,7 @@ export function QueryBox(props: QueryBoxProps) {
             value={text}
             onInput={input}
             onScroll={({ currentTarget }) => setScrollLeft(currentTarget.scrollLeft)}
+            onFocus={() => setFocus(true)}
             onBlur={close}
             onKeyDown={(event) => press(event) || props.onKeyDown(event)}
             onKeyUp={moved}
@@ -143,11 +143,13 @@ function useList({ view, typed, source, rows, field }: QueryBoxProps) {
 }
 
 /** Asks about all records of the time range: the query being typed does not say what will be typed next. */
-function useCatalog(source: LogSource, view: LogsView): FieldCatalog {
+function useCatalog(source: LogSource, view: LogsView): FieldCatalog | null {
+  const { value: loaded } = useStore(script.state);
   return useMemo(() => {
     const all = { ...view, query: '', text: '', excluded: [], callSite: null, component: null };
-    return new FieldCatalog({ source, filter: () => toFilter(all, Date.now()), nowMs: () => Date.now() });
-  }, [source, JSON.stringify(view.range), view.minLevel]);
+    const filter = () => toFilter(all, Date.now());
+    return loaded && new loaded.FieldCatalog({ source, filter, nowMs: () => Date.now() });
+  }, [loaded, source, JSON.stringify(view.range), view.minLevel]);
 }
 
 /* The list below the query box: completions, or the last queries. */
@@ -211,17 +213,21 @@ const NOTHING: RemoteFields = { fields: [], values: [] };
 /** What could be typed at the caret: from the loaded records at once, from the nodes when they respond. */
 function useCompletions(
   { text, caret, isOpen, isChosen }: { text: string; caret: number; isOpen: boolean; isChosen: boolean },
-  { rows, catalog }: { rows: readonly Row[]; catalog: FieldCatalog },
+  { rows, catalog }: { rows: readonly Row[]; catalog: FieldCatalog | null },
 ): Completion[] {
-  const field = isOpen ? fieldBeingTyped(text, caret) : undefined;
+  const loaded = useStore(script.state).value;
+  const field = isOpen ? loaded?.fieldBeingTyped(text, caret) : undefined;
   const remote = useRemoteFields(catalog, { isOpen, field });
   // A query without matches must not take away what its correction needs.
   const known = useRef(rows);
   if (rows.length > 0) known.current = rows;
   const found = useMemo(
-    () => (isOpen ? findCompletions(text, caret, { loaded: loadedFields(known.current), remote }) : []),
+    () =>
+      isOpen && loaded
+        ? loaded.findCompletions(text, caret, { loaded: loaded.loadedFields(known.current), remote })
+        : [],
     // Rows that arrive meanwhile would move the options under the pointer.
-    [text, caret, isOpen, remote],
+    [text, caret, isOpen, remote, loaded],
   );
   // What arrives while an option is chosen must not put another one in its place.
   const shown = useRef({ key: '', options: found });
@@ -232,13 +238,13 @@ function useCompletions(
 }
 
 function useRemoteFields(
-  catalog: FieldCatalog,
+  catalog: FieldCatalog | null,
   { isOpen, field }: { isOpen: boolean; field: string | undefined },
 ): RemoteFields {
   const [remote, setRemote] = useState(NOTHING);
   useEffect(() => {
     setRemote(NOTHING);
-    if (!isOpen) return;
+    if (!isOpen || !catalog) return;
     const left = new AbortController();
     const { signal } = left;
     const load = async () => {
@@ -318,13 +324,14 @@ interface QueryNoteProps {
 
 /** Below the query box: the query in words, or what is wrong with it. */
 function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
-  if (content.kind === 'find') return null;
+  const loaded = useStore(script.state).value;
+  if (content.kind === 'find' || !loaded) return null;
   const isProblem = content.kind === 'invalid' && !isIncomplete;
   // One line: what is below must not jump while something is typed.
   const classes = `small query-note ${isProblem ? 'field-problem' : 'dim'} ${isIncomplete ? 'cut' : 'wraps'}`;
   return (
     <p id={id} class={classes} role="status">
-      {content.kind === 'invalid' ? content.message : `Records where ${visibleText(explainQuery(content.node))}`}
+      {content.kind === 'invalid' ? content.message : `Records where ${visibleText(loaded.explainQuery(content.node))}`}
     </p>
   );
 }

@@ -3,7 +3,6 @@ import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
 import { rawLine } from '../../log-view/rows/record-text.ts';
 import type { RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
-import { cliCommand } from '../../state/cli-command.ts';
 import { writeLabels } from '../../state/labels.ts';
 import { copyText, showNotice } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
@@ -39,7 +38,7 @@ export function viewActions(parts: { view: LogsView; workspace: LogWorkspace; wi
   const { view, workspace, withNode } = parts;
   const { sources, labels } = view;
   return {
-    copyCli: () => void copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command'),
+    copyCli: () => void copyCommand(view),
     copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
     copyLine: (record) =>
       void copyText(
@@ -49,6 +48,11 @@ export function viewActions(parts: { view: LogsView; workspace: LogWorkspace; wi
     download: () => void startDownload(downloadPath({ sources, labels, filter: workspace.state.filter, withNode })),
     downloadAround: (record) => void saveAround(record),
   };
+}
+
+async function copyCommand(view: LogsView): Promise<void> {
+  const { cliCommand } = await import('../../state/cli-command.ts');
+  await copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command');
 }
 
 async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<void> {

@@ -1,6 +1,16 @@
-import type { ClusterNode, MemberClock, NodeProblem, ShippingLag, ShippingState } from '@porthole/client';
+import type { ClusterNode, MemberClock, ShippingLag, ShippingState } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
-import { formatAge, formatBytes, formatCount, formatCounted, formatSpan } from '../../ui/format.ts';
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatSpan,
+  isDegraded,
+  problemText,
+} from '../../ui/format.ts';
+
+export { isDegraded, problemText };
 
 /** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
 const CLOCK_LIMIT_MS = 100;
@@ -33,16 +43,6 @@ const OLD_MS = 60_000;
 export function asOfText({ state, asOfMs }: Pick<ClusterNode, 'state' | 'asOfMs'>, nowMs: number): string | undefined {
   const isOld = state === 'up' && asOfMs !== undefined && nowMs - asOfMs > OLD_MS;
   return isOld ? `as of ${formatAge(asOfMs, nowMs)}` : undefined;
-}
-
-/** The node responds, but a health check fails: its counts may be incomplete. */
-export function isDegraded({ state, problems }: Pick<ClusterNode, 'state' | 'problems'>): boolean {
-  return state === 'up' && problems.length > 0;
-}
-
-/** `log directory: /var/log/lindb does not exist` */
-export function problemText(problems: readonly NodeProblem[]): string {
-  return problems.map(({ check, detail }) => `${check}: ${detail}`).join(' · ');
 }
 
 /** `ships to the archive, 3 s and 12 KB behind` */
