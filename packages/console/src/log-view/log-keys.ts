@@ -19,6 +19,7 @@ export type LogCommand =
   | 'follow'
   | 'go-to-time'
   | 'details'
+  | 'toggle'
   | 'copy-line'
   | 'copy-link'
   | 'histogram'
@@ -61,6 +62,7 @@ export const LOG_KEYS: readonly LogKey[] = [
   { shown: 'f', key: 'f', command: 'follow', meaning: 'follow, or pause' },
   { shown: 't', key: 't', command: 'go-to-time', meaning: 'go to a time' },
   { shown: 'Enter', key: 'Enter', command: 'details', meaning: 'details of the line', isAlways: true },
+  { shown: 'o', key: 'o', command: 'toggle', meaning: 'open or fold repeated lines; all of a line' },
   { shown: 'y', key: 'y', command: 'copy-line', meaning: 'copy the line' },
   { shown: 'Y', key: 'Y', command: 'copy-link', meaning: 'copy a link to the line' },
   { shown: 'h', key: 'h', command: 'histogram', meaning: 'show or hide the chart' },

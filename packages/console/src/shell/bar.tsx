@@ -1,6 +1,7 @@
 import type { ClusterNodes } from '@porthole/client';
 import { useState } from 'preact/hooks';
 import { navigation } from '../state/navigation.ts';
+import { sheet } from '../state/notice.ts';
 import { Store } from '../state/store.ts';
 import {
   ALL_CONFIG,
@@ -21,7 +22,6 @@ import { useStore } from '../ui/hooks.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { RangeMenu } from './range-menu.tsx';
 import { SessionMenu } from './session-menu.tsx';
-import { sheet } from './sheets.tsx';
 
 const PAGES: readonly { name: string; icon: IconName; view: View; pages: readonly View['page'][] }[] = [
   { name: 'Overview', icon: 'overview', view: OVERVIEW, pages: ['overview'] },

@@ -1,9 +1,9 @@
 import { keyGroups } from '../log-view/log-keys.ts';
+import { sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { Button } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useStore } from '../ui/hooks.ts';
-import { sheet } from './sheets.tsx';
 
 export function KeySheet() {
   const isOpen = useStore(sheet) === 'keys';

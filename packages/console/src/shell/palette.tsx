@@ -1,14 +1,13 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../log-view/rows/record-text.ts';
 import { navigation } from '../state/navigation.ts';
-import { type Action, actions } from '../state/notice.ts';
+import { type Action, actions, sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
 import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, nodeLogs, nodeView, OVERVIEW, type View } from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
-import { sheet } from './sheets.tsx';
 
 /** Finds pages and actions by a few typed letters. */
 export function Palette() {

@@ -1,5 +1,6 @@
 import type { ClusterNodes } from '@porthole/client';
 import { useId, useState } from 'preact/hooks';
+import { sheet } from '../state/notice.ts';
 import { preferences, type Theme } from '../state/preferences.ts';
 import { cluster } from '../state/resource.ts';
 import { session } from '../state/session.ts';
@@ -11,7 +12,6 @@ import { zoneLabel } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { sheet } from './sheets.tsx';
 
 const THEMES: readonly { value: Theme; text: string }[] = [
   { value: 'system', text: 'Auto' },

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { session } from '../state/session.ts';
-import { Store } from '../state/store.ts';
 import { isTextField, useStore } from '../ui/hooks.ts';
 import { lazy } from '../ui/lazy.tsx';
 
@@ -26,9 +26,6 @@ export function Sheets() {
     </>
   );
 }
-
-/** The open overlay: one at a time. */
-export const sheet = new Store<'palette' | 'keys' | null>(null);
 
 /** Handles Ctrl/Cmd+K everywhere, and `?` unless the user is typing. */
 function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {

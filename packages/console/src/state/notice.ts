@@ -66,3 +66,6 @@ export class Actions {
 }
 
 export const actions = new Actions();
+
+/** The open overlay: one at a time. */
+export const sheet = new Store<'palette' | 'keys' | null>(null);

@@ -14,6 +14,8 @@ export class Preferences {
   readonly zone: Store<ZoneName>;
   /** Single-letter shortcuts are on. */
   readonly hasKeys: Store<boolean>;
+  /** Repeated lines of logs are shown as one. */
+  readonly folds: Store<boolean>;
   /** Dismissed departures, newest last. */
   readonly dismissed: Store<readonly string[]>;
   /** Fields that are always among the facets of logs. */
@@ -22,9 +24,8 @@ export class Preferences {
   constructor(storage: TextStorage | undefined) {
     this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
     this.zone = storedText(storage, 'zone', 'local', isZone);
-    const keys = storedChoice(storage, 'keys', ['on', 'off']);
-    this.hasKeys = new Store(keys.value === 'on');
-    this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
+    this.hasKeys = storedSwitch(storage, 'keys');
+    this.folds = storedSwitch(storage, 'folds');
     this.dismissed = storedTexts(storage, 'dismissed');
     this.pinned = storedTexts(storage, 'pinned');
   }
@@ -32,6 +33,14 @@ export class Preferences {
   dismiss(departure: string): void {
     this.dismissed.set([...this.dismissed.value, departure].slice(-MAX_DISMISSED));
   }
+}
+
+/** On by default. */
+function storedSwitch(storage: TextStorage | undefined, name: string): Store<boolean> {
+  const text = storedChoice(storage, name, ['on', 'off']);
+  const store = new Store(text.value === 'on');
+  store.subscribe(() => text.set(store.value ? 'on' : 'off'));
+  return store;
 }
 
 /** The first choice is the default. */

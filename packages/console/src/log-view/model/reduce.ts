@@ -8,6 +8,7 @@ import {
   recordKey,
   type ShownRecord,
 } from '../source/log-source.ts';
+import { foldKey, foldRows } from './fold-rows.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
 import {
   EDGES,
@@ -31,18 +32,24 @@ type ActionOf<Type extends LogAction['type']> = Extract<LogAction, { type: Type 
 /** The state after an action. Pure: requests and timers belong to those who dispatch the actions. */
 export function reduce(state: WorkspaceState, action: LogAction): WorkspaceState {
   const next = apply(state, action);
-  if (next.buffer === state.buffer && next.members === state.members && next.bottom === state.bottom) return next;
-  return {
-    ...next,
-    rows: withRecordedRows(next.buffer.rows, next.members, { bottom: next.bottom.kind, toMs: next.filter.toMs }),
-  };
+  const isSame = next.buffer === state.buffer && next.members === state.members && next.bottom === state.bottom;
+  const rows = isSame
+    ? next.rows
+    : withRecordedRows(next.buffer.rows, next.members, { bottom: next.bottom.kind, toMs: next.filter.toMs });
+  const { isFolding, focusedKey, expanded } = next;
+  const { matcher } = next.find;
+  const isFoldedSame =
+    isFolding === state.isFolding &&
+    (!isFolding || (focusedKey === state.focusedKey && expanded === state.expanded && matcher === state.find.matcher));
+  if (isSame && isFoldedSame) return next;
+  return { ...next, rows, shown: isFolding ? foldRows(rows, { focusedKey, expanded, matcher }) : rows };
 }
 
 function apply(state: WorkspaceState, action: LogAction): WorkspaceState {
   switch (action.type) {
     case 'opened':
       // Generations keep counting, so that the view notices the new rows.
-      return { ...INITIAL, generation: state.generation, filter: action.filter };
+      return { ...INITIAL, generation: state.generation, isFolding: state.isFolding, filter: action.filter };
     case 'filter-changed':
       return { ...state, filter: action.filter, histogram: null, scans: NO_SCANS };
     case 'show-started':
@@ -68,6 +75,10 @@ function apply(state: WorkspaceState, action: LogAction): WorkspaceState {
     case 'focused':
       // The focus moved for another reason than a step to a match.
       return { ...withFind(state, { index: null }), focusedKey: action.key };
+    case 'folding-changed':
+      return { ...state, isFolding: action.isFolding };
+    case 'toggled':
+      return toggle(state, action);
     case 'brought-into-view': {
       const { key, align } = action;
       return { ...state, focusedKey: key, anchor: { key, align }, generation: state.generation + 1 };
@@ -99,6 +110,8 @@ function apply(state: WorkspaceState, action: LogAction): WorkspaceState {
       return { ...state, isCounting: false, histogram: null, countFailure: action.detail };
     case 'find-changed':
       return withFind(state, { ...FIND_NOTHING, query: action.query });
+    case 'matcher-made':
+      return withFind(state, { matcher: action.matcher });
     case 'find-started':
       return withFind(state, { isSearching: true, message: null });
     case 'find-ended':
@@ -114,6 +127,16 @@ function apply(state: WorkspaceState, action: LogAction): WorkspaceState {
 
 function withFind(state: WorkspaceState, part: Partial<FindStatus>): WorkspaceState {
   return { ...state, find: { ...state.find, ...part } };
+}
+
+function toggle(state: WorkspaceState, { key, part }: ActionOf<'toggled'>): WorkspaceState {
+  const row = state.shown.find((shown) => shown.key === key);
+  const run = part !== 'lines' && row?.kind === 'record' ? row.folded : undefined;
+  const expanded = new Set(state.expanded);
+  // A run may have grown since it was opened: by then another row was its first.
+  const known = (run ? run.map((other) => foldKey(other.key)) : [key]).filter((one) => expanded.delete(one));
+  if (known.length === 0) expanded.add(run ? foldKey(key) : key);
+  return { ...state, expanded };
 }
 
 function startShowing(state: WorkspaceState, { position, nowMs }: ActionOf<'show-started'>): WorkspaceState {

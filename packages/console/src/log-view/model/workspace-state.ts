@@ -33,6 +33,10 @@ export type Row =
       record: ShownRecord;
       /** Shown only as context of another record. */
       isContext?: true;
+      /** It stands for these rows, of which it is the first: they differ in numbers only. */
+      folded?: readonly RecordRow[];
+      /** They are shown after it nevertheless. */
+      isOpened?: true;
     }
   /** Missing records: skipped, lost, or dropped while paused. */
   | {
@@ -88,8 +92,18 @@ export interface FindQuery {
   isCaseSensitive: boolean;
 }
 
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
+/** Match positions in a text, ascending, not overlapping. */
+export type TextMatcher = (text: string) => readonly TextRange[];
+
 export interface FindStatus {
   query: FindQuery | null;
+  /** `null` until it is made, and if the query is invalid. */
+  matcher: TextMatcher | null;
   isSearching: boolean;
   /** Index of the focused match among all, 1 for the oldest; `null` while unknown. */
   index: number | null;
@@ -114,6 +128,11 @@ export type RequestKind = 'page' | 'follow' | 'count';
 export interface WorkspaceState {
   /** What is shown: the loaded rows, and those of nodes that are not responding. A new array on every change. */
   rows: readonly Row[];
+  /** The same with repeated lines folded, as the list shows them. */
+  shown: readonly Row[];
+  isFolding: boolean;
+  /** Rows of which all lines are shown, and runs of repeated lines that were opened. */
+  expanded: ReadonlySet<string>;
   /** Increases when all rows are replaced: the view then scrolls to the anchor. */
   generation: number;
   anchor: { key: string; align: ShowOptions['align'] } | null;
@@ -169,6 +188,9 @@ export type LogAction =
   | { type: 'resumed'; rows: readonly Row[]; follow: FollowStatus }
   | { type: 'members-reported'; kind: RequestKind; reports: readonly MemberReport[] }
   | { type: 'focused'; key: string | null }
+  | { type: 'folding-changed'; isFolding: boolean }
+  /** Opens or closes a run of repeated lines, or else all lines of a record. */
+  | { type: 'toggled'; key: string; part?: 'lines' }
   | { type: 'brought-into-view'; key: string; align: ShowOptions['align'] }
   | { type: 'gap-load-started'; key: string }
   | { type: 'gap-loaded'; key: string; page: Page }
@@ -178,6 +200,7 @@ export type LogAction =
   | { type: 'context-failed'; detail: string }
   | { type: 'context-closed' }
   | { type: 'find-changed'; query: FindQuery | null }
+  | { type: 'matcher-made'; matcher: TextMatcher }
   | { type: 'find-started' }
   /** The search is over; without a message because it has found something or was stopped. */
   | { type: 'find-ended'; message?: string }
@@ -190,7 +213,10 @@ export type LogAction =
   | { type: 'counted'; histogram: HistogramResult | null }
   | { type: 'count-failed'; detail: string };
 
-export const FIND_NOTHING: FindStatus = { query: null, isSearching: false, index: null, total: null, message: null };
+export const FIND_NOTHING: FindStatus = {
+  ...{ query: null, matcher: null, isSearching: false },
+  ...{ index: null, total: null, message: null },
+};
 
 const NOTHING_SCANNED: ScanTotals = { scannedBytes: 0, reachedMs: null };
 
@@ -198,6 +224,9 @@ export const NO_SCANS: WorkspaceState['scans'] = { older: NOTHING_SCANNED, newer
 
 export const INITIAL: WorkspaceState = {
   rows: [],
+  shown: [],
+  isFolding: false,
+  expanded: new Set(),
   generation: 0,
   anchor: null,
   focusedKey: null,

@@ -3,8 +3,8 @@ import { Component } from 'preact';
 import { nodeStyle } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
+import type { TextMatcher } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
-import type { TextMatcher } from '../workspace/text-matcher.ts';
 import {
   componentText,
   hiddenBytes,
@@ -29,8 +29,13 @@ interface RecordRowProps {
   isLate: boolean;
   /** All of its lines are shown. */
   isExpanded: boolean;
+  /** Of the repeated lines it stands for: how many, and over which time. */
+  fold: string | null;
+  /** They are shown after it. */
+  isOpened: boolean;
   onOpen: (record: ShownRecord) => void;
-  onExpand: (record: ShownRecord) => void;
+  /** Opens or closes them, or all lines of the record. */
+  onToggle: (record: ShownRecord, part?: 'lines') => void;
 }
 
 /** Style shared by all rows. The same object as long as nothing changes, so that rows need not render again. */
@@ -100,7 +105,7 @@ export class RecordRow extends Component<RecordRowProps> {
   }
 
   #message({ isWrapped, withLog, matcher, zone }: RowStyle) {
-    const { record, isNewDay, isExpanded, onOpen, onExpand } = this.props;
+    const { record, isNewDay, isExpanded, fold, isOpened, onOpen, onToggle } = this.props;
     const isWhole = isWrapped || isExpanded;
     const whole = record.message.slice(0, SHOWN_CHARACTERS);
     const lines = isWhole ? [whole] : whole.split(/\r?\n/);
@@ -127,8 +132,19 @@ export class RecordRow extends Component<RecordRowProps> {
           ) : null}
         </span>
         {isWrapped || (lines.length <= 1 && !isExpanded) ? null : (
-          <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onExpand(record)}>
+          <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onToggle(record, 'lines')}>
             {isExpanded ? 'fewer lines' : `+${lines.length - 1} ${lines.length === 2 ? 'line' : 'lines'}`}
+          </button>
+        )}
+        {fold === null ? null : (
+          <button
+            type="button"
+            class="fixed dim row-more row-fold"
+            tabIndex={-1}
+            title={isOpened ? 'Fold these lines again (o)' : 'Lines that differ in numbers only: show them all (o)'}
+            onClick={() => onToggle(record)}
+          >
+            {fold}
           </button>
         )}
         {hidden > 0 ? (

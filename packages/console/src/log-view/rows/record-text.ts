@@ -1,7 +1,6 @@
 import { contextJson, type Level, showHidden } from '@porthole/client';
-import type { Row } from '../model/workspace-state.ts';
+import type { Row, TextMatcher, TextRange } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
-import type { TextMatcher, TextRange } from '../workspace/text-matcher.ts';
 
 /* Records as text: for the clipboard, the plain view and files; and for display. */
 

@@ -1,12 +1,15 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { preferences } from '../../state/preferences.ts';
 import type { Store } from '../../state/store.ts';
 import { moveName, toggleName } from '../../state/view-url.ts';
-import { formatDate } from '../../ui/format.ts';
+import { formatCount, formatDate, formatSpan } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import type { Row, WorkspaceState } from '../model/workspace-state.ts';
-import { isPart, type ShownRecord } from '../source/log-source.ts';
+import { lastOf } from '../model/fold-rows.ts';
+import type { RecordRow as RecordRowState, Row, WorkspaceState } from '../model/workspace-state.ts';
+import { isPart, recordKey, type ShownRecord } from '../source/log-source.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
 import { EdgeLine, EventLine, GapLine } from './notice-rows.tsx';
 import { gridRole, type PickedValues, pickedValues, RecordRow, type RowStyle } from './record-row.tsx';
@@ -31,21 +34,24 @@ interface RowListProps {
   state: WorkspaceState;
   rowStyle: RowStyle;
   seen: Store<SeenRows>;
-  /** Keys of records all of whose lines are shown. */
-  expanded: ReadonlySet<string>;
   onOpen: (record: ShownRecord) => void;
-  onExpand: (record: ShownRecord) => void;
   /** A value in a row was clicked. */
   onPick: (picked: PickedValues) => void;
 }
 
 /** The loaded rows, of which only those in view are in the DOM. One tab stop, which names the focused row. */
-export function RowList({ workspace, state, rowStyle, seen, expanded, onOpen, onExpand, onPick }: RowListProps) {
-  const scroll = useRowScroll(workspace, state, { ...rowStyle, expanded });
+export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: RowListProps) {
+  const isFolding = useStore(preferences.folds);
+  useLayoutEffect(() => workspace.setFolding(isFolding), [workspace, isFolding]);
+  const toggle = useMemo(
+    () => (record: ShownRecord, part?: 'lines') => workspace.toggle(recordKey(record), part),
+    [workspace],
+  );
+  const scroll = useRowScroll(workspace, state, rowStyle);
   const { tops, drawn } = scroll;
   useRowSelection(scroll.box, workspace, rowStyle.withNode);
-  useReportSeen(seen, state.rows, scroll.seen);
-  const rows = state.rows.slice(drawn.first, drawn.last);
+  useReportSeen(seen, state.shown, scroll.seen);
+  const rows = state.shown.slice(drawn.first, drawn.last);
   const focused = rows.find(({ key }) => key === state.focusedKey);
   const activeId = focused && rowId(focused.key);
   const isLive = state.follow.state === 'live';
@@ -94,13 +100,12 @@ export function RowList({ workspace, state, rowStyle, seen, expanded, onOpen, on
             <AnyRow
               key={row.key}
               row={row}
-              before={state.rows[drawn.first + index - 1]}
+              before={state.shown[drawn.first + index - 1]}
+              state={state}
               rowStyle={rowStyle}
-              isFocused={row.key === state.focusedKey}
-              isExpanded={expanded.has(row.key)}
               workspace={workspace}
               onOpen={onOpen}
-              onExpand={onExpand}
+              onToggle={toggle}
             />
           ))}
         </div>
@@ -120,15 +125,15 @@ export function RowList({ workspace, state, rowStyle, seen, expanded, onOpen, on
 interface AnyRowProps {
   row: Row;
   before: Row | undefined;
+  state: WorkspaceState;
   rowStyle: RowStyle;
-  isFocused: boolean;
-  isExpanded: boolean;
   workspace: LogWorkspace;
   onOpen: (record: ShownRecord) => void;
-  onExpand: (record: ShownRecord) => void;
+  onToggle: (record: ShownRecord, part?: 'lines') => void;
 }
 
-function AnyRow({ row, before, rowStyle, isFocused, isExpanded, workspace, onOpen, onExpand }: AnyRowProps) {
+function AnyRow({ row, before: shownBefore, state, rowStyle, workspace, onOpen, onToggle }: AnyRowProps) {
+  const before = shownBefore && lastOf(shownBefore);
   if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => void workspace.loadGap(key)} />;
   if (row.kind === 'event') return <EventLine row={row} />;
   return (
@@ -136,15 +141,29 @@ function AnyRow({ row, before, rowStyle, isFocused, isExpanded, workspace, onOpe
       id={rowId(row.key)}
       record={row.record}
       rowStyle={rowStyle}
-      isFocused={isFocused}
+      isFocused={row.key === state.focusedKey}
       isContext={row.isContext === true}
       isNewDay={isNewDay(row, before, rowStyle)}
       isLate={isLate(row, before)}
-      isExpanded={isExpanded}
+      isExpanded={state.expanded.has(row.key)}
+      fold={row.folded ? foldText(row.folded, state) : null}
+      isOpened={row.isOpened === true}
       onOpen={onOpen}
-      onExpand={onExpand}
+      onToggle={onToggle}
     />
   );
+}
+
+/** `× 214 · 12 s`; with a plus if there may be more of them beyond the loaded rows. */
+export function foldText(
+  run: readonly RecordRowState[],
+  { rows, top, bottom }: Pick<WorkspaceState, 'rows' | 'top' | 'bottom'>,
+): string {
+  const [first, last] = [run[0], run.at(-1)];
+  const isCut = (first === rows[0] && top.kind !== 'done') || (last === rows.at(-1) && bottom.kind !== 'done');
+  const [fromMs, toMs] = [first && recordTime(first.record), last && recordTime(last.record)];
+  const spanMs = fromMs === undefined || toMs === undefined ? 0 : toMs - fromMs;
+  return `× ${formatCount(run.length)}${isCut ? '+' : ''}${spanMs > 0 ? ` · ${formatSpan(spanMs)}` : ''}`;
 }
 
 interface Clicked {
@@ -160,7 +179,7 @@ function clickRow(event: MouseEvent, { workspace, pressedKey, onOpen, onPick }: 
   const target = event.target instanceof Element ? event.target : null;
   const key = pressedKey ?? rowKeyAt(target);
   if (key === null || target?.closest('button') || document.getSelection()?.isCollapsed === false) return;
-  const row = workspace.state.rows.find((candidate) => candidate.key === key);
+  const row = workspace.state.shown.find((candidate) => candidate.key === key);
   if (row?.kind !== 'record') return;
   // Only if the row was not replaced by another one while the button was down.
   const picked = rowKeyAt(target) === key ? pickedValues(target, row.record) : null;
@@ -325,7 +344,7 @@ function useRowSelection(box: RefObject<HTMLElement>, workspace: LogWorkspace, w
       range.current = fromKey && toKey ? { fromKey, toKey } : null;
     };
     const copy = (event: ClipboardEvent) => {
-      const text = range.current && selectedText(workspace.state.rows, range.current, { withNode });
+      const text = range.current && selectedText(workspace.state.shown, range.current, { withNode });
       if (!text) return;
       event.clipboardData?.setData('text/plain', text);
       event.preventDefault();
@@ -358,7 +377,7 @@ function useRowSelection(box: RefObject<HTMLElement>, workspace: LogWorkspace, w
   }, [box, workspace, withNode]);
 }
 
-/** The selected rows as text, built from the records, not from the DOM; `null` for fewer than two. */
+/** The selected rows as text, also what is folded, built from the records, not from the DOM; `null` for fewer than two. */
 export function selectedText(
   rows: readonly Row[],
   { fromKey, toKey }: RowSelection,
@@ -369,6 +388,7 @@ export function selectedText(
   if (from < 0 || to < 0 || from === to) return null;
   return rows
     .slice(Math.min(from, to), Math.max(from, to) + 1)
+    .flatMap((row) => (row.kind === 'record' && row.folded && !row.isOpened ? row.folded : [row]))
     .map((row) => rowLine(row, options))
     .join('\n');
 }

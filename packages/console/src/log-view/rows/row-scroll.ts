@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { shownIndex } from '../model/fold-rows.ts';
 import type { Row, WorkspaceState } from '../model/workspace-state.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
 import type { RowStyle } from './record-row.tsx';
@@ -41,8 +42,9 @@ interface RowScroll {
 export function useRowScroll(
   workspace: LogWorkspace,
   state: WorkspaceState,
-  { isWrapped, columns: fields, expanded }: Pick<RowStyle, 'isWrapped' | 'columns'> & { expanded: ReadonlySet<string> },
+  { isWrapped, columns: fields }: Pick<RowStyle, 'isWrapped' | 'columns'>,
 ): RowScroll {
+  const { shown: rows, expanded } = state;
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
   // Before the first measurement, render as many rows as a window could show: they are laid out once, not twice.
@@ -57,8 +59,8 @@ export function useRowScroll(
   const isMeasuredRow = (row: Row) => isWrapped || isNarrow || (expanded.size > 0 && expanded.has(row.key));
   const headPx = (widthPx > 900 ? HEAD_PX : 140) + fields.length * COLUMN_PX;
   const columns = Math.max(20, (widthPx - headPx) / CHARACTER_PX);
-  dropRemovedHeights(heights, state.rows);
-  const tops = rowTops(state.rows, (row) => (isMeasuredRow(row) ? wrappedHeight(row, heights, columns) : ROW_PX));
+  dropRemovedHeights(heights, rows);
+  const tops = rowTops(rows, (row) => (isMeasuredRow(row) ? wrappedHeight(row, heights, columns) : ROW_PX));
   const input: ScrollInput = { ...scrollInput(state), tops };
   const scrollTop = scroller.targetScrollTop(input);
   const drawn = scroller.drawn(input, scrollTop);
@@ -73,7 +75,7 @@ export function useRowScroll(
     if (Math.abs(wanted - actual) >= 1) element.scrollTop = wanted;
     scroller.settle(input, wanted);
     const isOtherHeight =
-      (isWrapped || isNarrow || expanded.size > 0) && measure(block.current, state.rows, drawn.first, heights);
+      (isWrapped || isNarrow || expanded.size > 0) && measure(block.current, rows, drawn.first, heights);
     // The view differs from what was rendered, and the pending scroll event adds nothing.
     if (moved !== 0 || isOtherHeight) redraw();
   });
@@ -85,14 +87,20 @@ export function useRowScroll(
     const isUp = top < scroller.view.scrollTop;
     // A list that grew because a note above it disappeared is still at its end.
     const isAtEnd = scrollHeight - clientHeight - top < 2;
-    scroller.moveTo(state.rows, tops, top);
+    scroller.moveTo(rows, tops, top);
     if (input.isLive && isUp && !isAtEnd) workspace.pause();
     redraw();
   };
   return { box, block, tops, drawn, seen: scroller.seen(tops, scrollTop), onScroll };
 }
 
-function scrollInput({ rows, generation, anchor, focusedKey, follow }: WorkspaceState): Omit<ScrollInput, 'tops'> {
+function scrollInput({
+  shown: rows,
+  generation,
+  anchor,
+  focusedKey,
+  follow,
+}: WorkspaceState): Omit<ScrollInput, 'tops'> {
   return { rows, generation, anchor, focusedKey, isLive: follow.state === 'live' || follow.state === 'reconnecting' };
 }
 
@@ -230,7 +238,7 @@ export class RowScroller {
 
   /** A visible focused row is the anchor: rows inserted above do not move it. */
   #focusInView(rows: readonly Row[], tops: Tops): ViewAnchor | null {
-    const index = this.#focusedKey === null ? -1 : rows.findIndex(({ key }) => key === this.#focusedKey);
+    const index = shownIndex(rows, this.#focusedKey);
     const { scrollTop, heightPx } = this.view;
     const offsetPx = scrollTop - EDGE_PX - (tops[index] ?? 0);
     if (index < 0 || this.#focusedKey === null || offsetPx > 0 || offsetPx < -heightPx) return null;
@@ -240,13 +248,13 @@ export class RowScroller {
   #wanted({ rows, tops, generation, anchor, focusedKey, isLive }: ScrollInput): number {
     if (isLive) return this.maxTop(tops);
     if (generation !== this.#generation) {
-      const index = anchor ? rows.findIndex(({ key }) => key === anchor.key) : -1;
+      const index = shownIndex(rows, anchor?.key ?? null);
       if (anchor && index >= 0) return this.#show(tops, index, anchor.align);
       return anchor === null ? this.maxTop(tops) : 0;
     }
     const anchorTop = this.#anchor && anchorScrollTop(rows, tops, this.#anchor);
     const scrollTop = typeof anchorTop === 'number' ? anchorTop + EDGE_PX : this.view.scrollTop;
-    const index = focusedKey === this.#focusedKey ? -1 : rows.findIndex(({ key }) => key === focusedKey);
+    const index = focusedKey === this.#focusedKey ? -1 : shownIndex(rows, focusedKey);
     return index < 0 ? scrollTop : this.#follow(tops, index, scrollTop);
   }
 
@@ -335,8 +343,8 @@ export function anchorAt(rows: readonly { key: string }[], tops: Tops, scrollTop
 }
 
 /** The scroll position that keeps the anchor in place; `undefined` if its row no longer exists. */
-export function anchorScrollTop(rows: readonly { key: string }[], tops: Tops, anchor: ViewAnchor): number | undefined {
-  const index = rows.findIndex(({ key }) => key === anchor.key);
+export function anchorScrollTop(rows: readonly Row[], tops: Tops, anchor: ViewAnchor): number | undefined {
+  const index = shownIndex(rows, anchor.key);
   return index < 0 ? undefined : (tops[index] ?? 0) + anchor.offsetPx;
 }
 

@@ -2,7 +2,7 @@ import type { ClusterLogFiles, ClusterState } from '@porthole/client';
 import { isPattern, matchesPattern } from '@porthole/contract';
 import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
-import { chosenNodes, type SourceDeps } from './create-source.ts';
+import type { SourceDeps } from './create-source.ts';
 import type { LogSource } from './log-source.ts';
 import { MergedSource } from './merged-source.ts';
 import { NodeSource } from './node-source.ts';
@@ -12,7 +12,10 @@ type Choices = readonly SourceChoice[];
 type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
 
 /** The source of the chosen logs: loaded when some are chosen. */
-export function openChosen(choices: Choices, { client, clusterNodes, labels }: SourceDeps): LogSource {
+export function openChosen(
+  choices: Choices,
+  { client, clusterNodes, labels, nodes: named }: SourceDeps & Pick<LogSource, 'nodes'>,
+): LogSource {
   const { cluster } = client;
   const labelled = labels.length === 0 ? {} : { labels };
   const openSources = (own: Choices) =>
@@ -25,12 +28,12 @@ export function openChosen(choices: Choices, { client, clusterNodes, labels }: S
   if (mayOverlap(choices)) {
     const open = async (options: { signal?: AbortSignal }) =>
       openSources(await fetchDisjointChoices(choices, cluster, options));
-    return new MergedSource({ nodes: chosenNodes(choices), open, cluster });
+    return new MergedSource({ nodes: named, open, cluster });
   }
   const sources = openSources(choices);
   const [only] = sources;
   if (only && sources.length === 1) return only;
-  return new MergedSource({ nodes: chosenNodes(choices), open: async () => sources, cluster });
+  return new MergedSource({ nodes: named, open: async () => sources, cluster });
 }
 
 interface LogOfNodes {

@@ -21,15 +21,11 @@ export function createSource(choices: readonly SourceChoice[], deps: SourceDeps)
   const { client, labels } = deps;
   if (choices.length === 0)
     return new ClusterSource({ cluster: client.cluster, members: labels.length === 0 ? {} : { labels }, log: null });
-  return new LateSource(chosenNodes(choices), async () => {
+  const nodes = [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
+  return new LateSource(nodes, async () => {
     const { openChosen } = await import('./chosen-source.ts');
-    return openChosen(choices, deps);
+    return openChosen(choices, { ...deps, nodes });
   });
-}
-
-/** The nodes of chosen logs, as far as they are named. */
-export function chosenNodes(choices: readonly SourceChoice[]): string[] {
-  return [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
 }
 
 /** A source whose script is loaded with its first request. */

@@ -3,7 +3,8 @@ import { escapeRegex } from '@porthole/logs/query';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { toProblem } from '../../state/to-problem.ts';
 import { formatBytes } from '../../ui/format.ts';
-import type { FindQuery, Row } from '../model/workspace-state.ts';
+import { isMatch, lastOf, shownIndex } from '../model/fold-rows.ts';
+import type { FindQuery, Row, TextMatcher } from '../model/workspace-state.ts';
 import {
   type Direction,
   isAtLeast,
@@ -13,7 +14,7 @@ import {
   recordKey,
   type ShownRecord,
 } from '../source/log-source.ts';
-import { createMatcher, type TextMatcher } from './text-matcher.ts';
+import { createMatcher } from './text-matcher.ts';
 import { Attempt, PAGE_RECORDS, SCAN_MS, SLICE_MS, type WorkspaceDeps } from './workspace-deps.ts';
 
 /** Time limit for counting all matches; beyond it the number is not shown. */
@@ -43,7 +44,11 @@ export class Finder {
         if (this.#deps.store.state.find.query === query) this.#report(toProblem(error).detail);
         return undefined;
       });
-    void this.#matcher.run(create).then((matcher) => matcher && this.countAgain());
+    void this.#matcher.run(create).then((matcher) => {
+      if (!matcher || this.#deps.store.state.find.query !== query) return;
+      this.#deps.store.dispatch({ type: 'matcher-made', matcher });
+      this.countAgain();
+    });
   }
 
   /** The filter has changed: the counts are no longer valid. */
@@ -72,7 +77,7 @@ export class Finder {
     if (!matcher || this.#deps.store.state.find.query !== query) return;
     const { filter } = this.#deps.store.state;
     const pushed = withFind(filter, query);
-    const isWanted = (record: ShownRecord) => matcher(searchableText(record)).length > 0;
+    const isWanted = (record: ShownRecord) => isMatch(record, matcher);
     const found = await this.#seek({ direction, isWanted, filter: pushed ?? filter, isExact: pushed !== undefined });
     if (!found) return;
     if (found.record === null) return this.#report(nothingFound('match', direction, found));
@@ -132,10 +137,7 @@ export class Finder {
     if (row?.kind !== 'record' || row.record.cursor !== record.cursor) return;
     const sameTime = rows
       .slice(0, focused)
-      .filter(
-        (other) =>
-          other.kind === 'record' && other.record.atMs === atMs && matcher(searchableText(other.record)).length > 0,
-      );
+      .filter((other) => other.kind === 'record' && other.record.atMs === atMs && isMatch(other.record, matcher));
     this.#deps.store.dispatch({ type: 'match-reached', index: before + sameTime.length + 1 });
   }
 
@@ -180,7 +182,8 @@ type SeekResult = { record: ShownRecord } | { record: null; isStopped: boolean; 
 
 /** The next target record from the focused one: among the rows, then in the log. */
 async function seekRecord(deps: WorkspaceDeps, sought: SeekRequest, signal: AbortSignal): Promise<SeekResult> {
-  const { rows, top, buffer } = deps.store.state;
+  // What is folded differs in numbers only: it has the same level, and no match.
+  const { shown: rows, top, buffer } = deps.store.state;
   const { found, reached, isAtGap } = seekInRows(rows, startIndex(deps, sought.direction), sought);
   if (found) return { record: found };
   if (sought.direction === 'older' && top.kind === 'done' && !isAtGap && rows.length > 0)
@@ -194,28 +197,29 @@ async function seekRecord(deps: WorkspaceDeps, sought: SeekRequest, signal: Abor
 
 /** The row the search starts after; without a focus, the row in view is included. */
 function startIndex({ store }: WorkspaceDeps, direction: Direction): number {
-  const { rows, focusedKey, anchor } = store.state;
+  const { shown: rows, focusedKey, anchor } = store.state;
   const step = direction === 'older' ? -1 : 1;
-  if (focusedKey !== null) {
-    const focused = rows.findIndex(({ key }) => key === focusedKey);
-    if (focused >= 0) return focused + step;
-  }
-  const inView = anchor ? rows.findIndex(({ key }) => key === anchor.key) : -1;
+  const focused = shownIndex(rows, focusedKey);
+  if (focused >= 0) return focused + step;
+  const inView = shownIndex(rows, anchor?.key ?? null);
   if (inView >= 0) return inView;
   return direction === 'older' ? rows.length - 1 : 0;
 }
 
 function seekInRows(rows: readonly Row[], start: number, { direction, isWanted }: SeekRequest) {
   const step = direction === 'older' ? -1 : 1;
-  const before = rows[start - step];
-  let reached = before?.kind === 'record' ? before.record : undefined;
+  const recordAt = (row: Row | undefined) => {
+    const last = row && step > 0 ? lastOf(row) : row;
+    return last?.kind === 'record' ? last.record : undefined;
+  };
+  let reached = recordAt(rows[start - step]);
   for (let index = start; index >= 0 && index < rows.length; index += step) {
     const row = rows[index];
     // A gap may contain a target record: search the log instead.
     if (row?.kind === 'gap' && row.range) return { found: undefined, reached, isAtGap: true };
     if (row?.kind !== 'record' || row.isContext) continue;
     if (isWanted(row.record)) return { found: row.record, reached, isAtGap: false };
-    reached = row.record;
+    reached = recordAt(row);
   }
   return { found: undefined, reached, isAtGap: false };
 }
@@ -273,9 +277,4 @@ export function withFind(filter: RowFilter, { text, isRegex, isCaseSensitive }: 
   if (filter.regex !== undefined) return undefined;
   const pattern = isRegex ? text : escapeRegex(text);
   return { ...cased, regex: isSameCase ? pattern : `(?${isCaseSensitive ? '-i' : 'i'}:${pattern})` };
-}
-
-/** The text of a record that the API searches: its lines as they are in the file. */
-function searchableText({ raw, message }: ShownRecord): string {
-  return raw ?? message;
 }

@@ -1,6 +1,7 @@
 import type { Level } from '@porthole/client';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { assertRequestFailed, toProblem } from '../../state/to-problem.ts';
+import { shownIndex } from '../model/fold-rows.ts';
 import type { Edge, FindQuery, ShowOptions, WorkspaceState } from '../model/workspace-state.ts';
 import {
   type Direction,
@@ -153,11 +154,10 @@ export class LogWorkspace {
   /** Moves by this many records; pauses. Without a focus, the first step goes to the record that was brought into view. */
   moveFocus(by: number): void {
     this.#tail.pause();
-    const { rows, focusedKey, anchor } = this.state;
-    const indexOf = (key: string | null) => (key === null ? -1 : rows.findIndex((row) => row.key === key));
-    const start = indexOf(focusedKey);
+    const { shown: rows, focusedKey, anchor } = this.state;
+    const start = shownIndex(rows, focusedKey);
     if (start < 0) {
-      const anchored = rows[indexOf(anchor?.key ?? null)];
+      const anchored = rows[shownIndex(rows, anchor?.key ?? null)];
       const records = rows.filter(({ kind }) => kind === 'record');
       const first = anchored?.kind === 'record' ? anchored : by < 0 ? records.at(-1) : records[0];
       if (first) this.focus(first.key);
@@ -175,6 +175,17 @@ export class LogWorkspace {
     if (key !== undefined) this.focus(key);
     // The target is beyond the loaded rows.
     if (left > 0) this.loadMore(step < 0 ? 'older' : 'newer');
+  }
+
+  /** Repeated lines are shown as one. */
+  setFolding(isFolding: boolean): void {
+    if (isFolding !== this.state.isFolding) this.#store.dispatch({ type: 'folding-changed', isFolding });
+  }
+
+  /** Opens or closes, in place: a run of repeated lines, or else all lines of a record. */
+  toggle(key: string, part?: 'lines'): void {
+    this.#tail.pause();
+    this.#store.dispatch({ type: 'toggled', key, ...(part && { part }) });
   }
 
   toFirst(): void {

@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import type { FieldNode, QueryNode } from '@porthole/logs/query';
-import type { FindQuery } from '../model/workspace-state.ts';
+import type { FindQuery, TextMatcher, TextRange } from '../model/workspace-state.ts';
 
 /** Upper limit of matches in one text. */
 const MAX_RANGES = 200;
@@ -153,11 +153,3 @@ function mergeRanges(ranges: readonly TextRange[]): TextRange[] {
   }
   return merged;
 }
-
-export interface TextRange {
-  start: number;
-  end: number;
-}
-
-/** Match positions in a text, ascending, not overlapping. */
-export type TextMatcher = (text: string) => readonly TextRange[];

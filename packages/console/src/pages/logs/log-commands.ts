@@ -74,6 +74,10 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
   follow: ({ workspace, follow }) => (workspace.state.follow.state === 'live' ? workspace.pause() : follow()),
   'go-to-time': ({ openGoToTime }) => openGoToTime(),
   details: ({ workspace, openDetails }) => focusedRecord(workspace) !== null && openDetails(),
+  toggle: ({ workspace }) => {
+    const { focusedKey } = workspace.state;
+    if (focusedKey !== null) workspace.toggle(focusedKey);
+  },
   'copy-line': ({ workspace, copyLine }) => {
     const record = focusedRecord(workspace);
     if (record) copyLine(record);

@@ -3,7 +3,7 @@ import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { LIST_ID, RowFrame, RowList } from '../../log-view/rows/row-list.tsx';
-import { type HistogramResult, type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
+import { type HistogramResult, type LogSource, recordKey } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
 import { preferences } from '../../state/preferences.ts';
@@ -21,7 +21,7 @@ import { ValueMenu } from './field-actions.tsx';
 import { focusedRecord, useLogKeys } from './log-commands.ts';
 import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
-import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
+import { loadedMatches, useRowMatcher } from './use-matcher.ts';
 import { viewActions } from './view-actions.ts';
 
 export { openEarly } from './use-log-workspace.ts';
@@ -49,7 +49,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const nodeIds = useStore(cluster.state).value?.nodes.map(({ id }) => id) ?? [];
   const hasSeveral = isSeveral(view, source.nodes, nodeIds.length);
   const histogram = useLastCounts(state, source);
-  const matcher = useMatcher(state.find.query);
+  const { matcher } = state.find;
   const rowMatcher = useRowMatcher(matcher, view);
   const withLog = useSeveralLogs(state, source);
   const rowStyle = useMemo(
@@ -64,7 +64,6 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const [isOpen, setOpen] = useState(false);
   const [isAskingTime, setAskingTime] = useState(false);
   const [hasSheet, setSheet] = useState(false);
-  const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<PickedValues | null>(null);
   // What was opened once stays: a dialog gives the focus back when it is closed, not when it is gone.
   const wasAskingTime = useRef(false);
@@ -110,18 +109,6 @@ function WorkspacePage({ view }: { view: LogsView }) {
     },
     [workspace],
   );
-  const expand = useMemo(
-    () => (record: ShownRecord) => {
-      const key = recordKey(record);
-      workspace.pause();
-      setExpanded((before) => {
-        const next = new Set(before);
-        if (!next.delete(key)) next.add(key);
-        return next;
-      });
-    },
-    [workspace],
-  );
   const matches = useMemo(
     () => (isLive ? [] : loadedMatches(state.rows, matcher, { source, extent: state.extent })),
     [isLive, state.rows, matcher, source, state.extent],
@@ -162,12 +149,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
           </aside>
         ) : null}
         <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
-          <RowList
-            {...{ workspace, state, rowStyle, seen, expanded }}
-            onOpen={open}
-            onExpand={expand}
-            onPick={setPicked}
-          />
+          <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} onPick={setPicked} />
         </RowFrame>
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {isNarrow ? null : details}

@@ -5,6 +5,7 @@ import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions as pageActions } from '../../state/notice.ts';
+import { preferences } from '../../state/preferences.ts';
 import { openSaved, savedViews } from '../../state/saved-views.ts';
 import { type LogsView, sourceName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
@@ -138,6 +139,7 @@ export function ViewsMenu({ view }: { view: LogsView }) {
   const wasOpen = useRef(false);
   wasOpen.current ||= isOpen;
   const views = useStore(savedViews.list);
+  const folds = useStore(preferences.folds);
   useEffect(() => pageActions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
   return (
     <>
@@ -150,6 +152,9 @@ export function ViewsMenu({ view }: { view: LogsView }) {
               </MenuItem>
             ))}
             {views.length > 0 ? <hr /> : null}
+            <MenuItem isOn={folds} onClick={() => preferences.folds.set(!folds)}>
+              Fold repeated lines
+            </MenuItem>
             <MenuItem
               icon="views"
               onClick={() => {

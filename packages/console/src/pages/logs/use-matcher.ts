@@ -1,15 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { FindQuery, Row } from '../../log-view/model/workspace-state.ts';
-import { contextText } from '../../log-view/rows/record-text.ts';
-import type { Extent, LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
-import { createMatcher, queryMatcher, type TextMatcher, unionMatcher } from '../../log-view/workspace/text-matcher.ts';
+import { isMatch } from '../../log-view/model/fold-rows.ts';
+import type { Row, TextMatcher } from '../../log-view/model/workspace-state.ts';
+import type { Extent, LogSource } from '../../log-view/source/log-source.ts';
+import { queryMatcher, unionMatcher } from '../../log-view/workspace/text-matcher.ts';
 import { queryNode } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
 
 /** More ticks would merge into a solid bar. */
 const MAX_TICKS = 300;
-
-const known = new WeakMap<TextMatcher, WeakMap<ShownRecord, boolean>>();
 
 /** Positions of the loaded matches in the whole log. Each record is matched once. */
 export function loadedMatches(
@@ -28,16 +26,6 @@ export function loadedMatches(
   return [...fractions];
 }
 
-function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
-  const results = known.get(matcher) ?? new WeakMap<ShownRecord, boolean>();
-  known.set(matcher, results);
-  const before = results.get(record);
-  if (before !== undefined) return before;
-  const result = matcher(record.message).length > 0 || matcher(contextText(record)).length > 0;
-  results.set(record, result);
-  return result;
-}
-
 /** Highlights the search text and what the query of a view asks for. */
 export function useRowMatcher(
   find: TextMatcher | null,
@@ -48,11 +36,6 @@ export function useRowMatcher(
     return node && queryMatcher(node, { isCaseSensitive });
   });
   return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
-}
-
-/** The matcher of the search text. */
-export function useMatcher(query: FindQuery | null): TextMatcher | null {
-  return useMade(JSON.stringify(query), () => (query ? createMatcher(query) : undefined));
 }
 
 /** A matcher, made again when its key changes; `null` until it is ready, or if it is invalid, which others report. */
