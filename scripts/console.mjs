@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -69,14 +70,12 @@ const PATHS = JSON.parse(readFileSync(join(SOURCE, 'tsconfig.json'), 'utf8')).co
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
 
-const hasUiPage = process.env.PORTHOLE_CONSOLE_UI === '1';
-
-/** Builds it if anything has changed since the last time. */
-export async function buildConsole() {
+/** Builds it if anything has changed since the last time; with the page /ui always, into any folder. */
+export async function buildConsole({ hasUiPage = process.env.PORTHOLE_CONSOLE_UI === '1', folder = CONSOLE } = {}) {
   const startedMs = Date.now();
-  if (!hasUiPage && timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path)))))
-    return;
-  const { metafile, outputFiles } = await bundlePage().catch(() => fail('the console cannot be built')); // esbuild said why
+  if (!hasUiPage && timeOf(join(folder, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
+  const bundle = await bundlePage(hasUiPage).catch(() => fail('the console cannot be built')); // esbuild said why
+  const { metafile, outputFiles } = bundle;
   // Made aside and put in place at once: a node or a test beside this never sees half a page.
   const aside = join(ROOT, `node_modules/.porthole-console-${process.pid}`);
   rmSync(aside, { recursive: true, force: true });
@@ -87,14 +86,15 @@ export async function buildConsole() {
     writeFileSync(join(aside, STAMP), '');
     // What is changed while this runs counts as changed after it.
     utimesSync(join(aside, STAMP), startedMs / 1000, startedMs / 1000);
-    rmSync(CONSOLE, { recursive: true, force: true });
-    renameSync(aside, CONSOLE);
+    rmSync(folder, { recursive: true, force: true });
+    if (folder === CONSOLE) renameSync(aside, folder);
+    else cpSync(aside, folder, { recursive: true }); // perhaps on another file system
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
-function bundlePage() {
+function bundlePage(hasUiPage) {
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
     entryPoints: { console: join(SOURCE, 'src/main.ts') },

@@ -146,7 +146,7 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, Caught> {
             ? 'This part of the page could not be loaded: the node has another version by now, or does not respond.'
             : 'This is a bug in the console; the nodes and their data are not affected.'}
         </p>
-        {isGone ? null : <pre class="wraps error-text">{error.stack ?? error.message}</pre>}
+        {isGone ? null : <pre class="wraps card card-body error-text">{error.stack ?? error.message}</pre>}
         <p>
           {isGone ? (
             <Button class="is-primary" onClick={() => location.reload()}>

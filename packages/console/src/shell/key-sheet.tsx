@@ -33,7 +33,7 @@ function KeyList() {
             <dl>
               {keys.map(({ shown, meaning }) => (
                 <div key={meaning}>
-                  <dt>
+                  <dt class="flex wrap">
                     {shown.split(' ').map((key) => (
                       <kbd key={key}>{key}</kbd>
                     ))}

@@ -42,7 +42,7 @@ export function NodeDot({ id, isOff = false }: { id: string; isOff?: boolean }) 
 /** A few nodes by name, with their colours. */
 export function NodeNames({ ids, most }: { ids: readonly string[]; most: number }) {
   return (
-    <span class="node-names">
+    <span class="flex wrap small">
       {ids.slice(0, most).map((id) => (
         <span key={id}>
           <NodeDot id={id} /> {id}

@@ -139,10 +139,7 @@ function Components({ theme }: { theme: string }) {
           Wrong
           <input aria-invalid="true" value="14:0" />
         </label>
-        <span class="search-field">
-          <Icon name="search" />
-          <input aria-label="Key or value" placeholder="Key or value" />
-        </span>
+        <input aria-label="Key or value" placeholder="Key or value" />
         <label class="choice">
           <input type="checkbox" checked /> Choice
         </label>
