@@ -2,6 +2,7 @@ import type { EventKind } from '@porthole/contract';
 import { expect, it } from 'vitest';
 import type { ClusterEvent } from './incident-requests.ts';
 import { occurrenceTitle, toOccurrences } from './occurrences.ts';
+import { type StepsInput, toSteps } from './steps.ts';
 
 function event(node: string, kind: EventKind, second: number, fields: ClusterEvent['fields'] = {}): ClusterEvent {
   return { node, kind, timeMs: second * 1000, message: kind, fields, record: null };
@@ -18,4 +19,19 @@ it('nodes that are killed one after another are several things in order of time,
   const events = ['a', 'b', 'c'].map((node, index) => event(node, 'killed', index * 60));
   expect(toOccurrences(events).map(occurrenceTitle)).toEqual(['a was killed', 'b was killed', 'c was killed']);
   expect(toOccurrences(events, { joinsKills: true }).map(occurrenceTitle)).toEqual(['3 nodes were killed']);
+});
+
+it('who saw the parts of a restart is said once', () => {
+  const seen = (kind: EventKind, second: number) => {
+    const own = event('b', kind, second, { member: 'a', seenBy: ['b', 'c'] });
+    return { ...own, message: `${kind} (seen by b, c)` };
+  };
+  const occurrences = toOccurrences([seen('member-left', 0), event('a', 'started', 2), seen('member-back', 4)]);
+  const steps = toSteps({
+    occurrences,
+    patterns: [],
+    history: new Map(),
+    window: { fromMs: 0, toMs: 9000 } as StepsInput['window'],
+  });
+  expect(steps.map(({ detail }) => detail)).toEqual(['started; member-left; member-back; seen by b, c']);
 });

@@ -46,12 +46,11 @@ export function toSteps({ occurrences, patterns, history, window }: StepsInput):
 function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']): Undelayed {
   const { kind, events, nodes } = occurrence;
   const main = events.find((event) => event.kind === kind) ?? events[0];
-  // An event that several have seen says so itself.
-  const isNamed = Array.isArray(main?.fields.seenBy);
-  const seenBy = isNamed ? [] : observers(events).filter((node) => !nodes.includes(node));
+  const named = events.flatMap(({ fields }) => (Array.isArray(fields.seenBy) ? fields.seenBy.map(String) : []));
+  const seenBy = [...new Set([...named, ...observers(events)])].filter((node) => !nodes.includes(node));
   const others = events.filter((event) => event !== main && event.kind !== kind);
   const detail = [
-    ...new Set([...(main ? [main] : []), ...others].map(({ message }) => message)),
+    ...new Set([...(main ? [main] : []), ...others].map(ownMessage)),
     ...(seenBy.length > 0 ? [`seen by ${seenBy.join(', ')}`] : []),
   ];
   return {
@@ -65,6 +64,11 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
     shares: [],
     path: eventPath(occurrence),
   };
+}
+
+/** An event that several have seen says so itself; in a step, all of them say it once. */
+function ownMessage({ message, fields: { seenBy } }: Occurrence['events'][number]): string {
+  return Array.isArray(seenBy) ? message.replace(` (seen by ${seenBy.join(', ')})`, '') : message;
 }
 
 /** The values are those of the version that the event names. */

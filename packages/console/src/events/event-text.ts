@@ -19,13 +19,13 @@ export interface ShownEvent {
   fields: NodeEvent['fields'];
 }
 
-interface KindStyle {
+export interface KindStyle {
   icon: IconName;
   tone: ShownEvent['tone'];
   title: string;
 }
 
-const STYLES: Readonly<Record<EventKind, KindStyle>> = {
+export const STYLES: Readonly<Record<EventKind, KindStyle>> = {
   started: { icon: 'restart', tone: null, title: 'started' },
   stopped: { icon: 'gone', tone: null, title: 'stopped' },
   killed: { icon: 'gone', tone: 'err', title: 'had been killed' },

@@ -65,7 +65,7 @@ export interface IncidentsView {
 export const INCIDENTS: IncidentsView = { page: 'incidents', range: null, labels: [] };
 
 /** The range of pages that always have one. */
-export const LAST_HOUR: TimeRange = { kind: 'last', spanMs: 3_600_000 };
+export const LAST_HOUR = { kind: 'last', spanMs: 3_600_000 } as const satisfies TimeRange;
 
 export interface LogsView {
   page: 'logs';

@@ -115,7 +115,10 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
           <NodeProblems nodes={expected} />
           <HiddenNodes {...{ all, nodes }} dismissed={nodes.length - expected.length} />
         </div>
-        <a class="button is-primary" href={viewUrl(withRange({ ...INCIDENTS, labels }, range))}>
+        <a
+          class="button is-primary"
+          href={viewUrl({ ...INCIDENTS, labels, range: { kind: 'fixed', ...closedRange(range, nowMs) } })}
+        >
           <Icon name="incidents" />
           What happened?
         </a>
