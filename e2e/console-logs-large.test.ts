@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
@@ -113,5 +114,89 @@ describe('a line of 20 MB', () => {
     await eventually(async () => expect(await details.count()).toBe(0));
     await log.press('g');
     await eventually(async () => expect((await log.texts())[0]).toBe('before'));
+  });
+});
+
+describe('repeated lines', () => {
+  /** The rows with their chips: `fsync of segment 7 failed × 214 · 21 s`. */
+  const shown = (log: LogPage) => log.page.locator('#log-rows .row[id] .row-message').allTextContents();
+
+  it('are one row, which opens in place; nothing that is looked for is hidden', async () => {
+    const startMs = Date.UTC(2026, 10, 15, 10);
+    const fsync = (index: number) =>
+      logLine(`fsync of segment ${index} failed`, { timeMs: startMs + index * 100, level: 'ERROR' });
+    const { running, logDir } = await startTestNode({
+      settings: SETTINGS,
+      files: {
+        'a.log': `${logLine('first', { timeMs: startMs })}${Array.from({ length: 214 }, (_, index) => fsync(index)).join('')}${logLine('last', { timeMs: startMs + 30_000 })}`,
+      },
+    });
+    const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log&live=0`, { folds: true });
+    const folded = ['Testfirst', 'Testfsync of segment 0 failed× 214 · 21 s', 'Testlast'];
+    await eventually(async () => expect(await shown(log)).toEqual(folded));
+
+    // By the keyboard, and by a click.
+    await log.press('G', 'k', 'o');
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(20));
+    expect(await log.focused.textContent()).toContain('segment 0 failed');
+    await log.press('o');
+    await eventually(async () => expect(await shown(log)).toEqual(folded));
+    await log.page.getByRole('button', { name: '× 214' }).click();
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(20));
+    await log.press('o');
+
+    // Matches stand by themselves, and n steps to them.
+    const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
+    await field.fill('segment 100 ');
+    await eventually(async () =>
+      expect(await shown(log)).toEqual([
+        'Testfirst',
+        'Testfsync of segment 0 failed× 100 · 9.9 s',
+        'Testfsync of segment 100 failed',
+        'Testfsync of segment 101 failed× 113 · 11 s',
+        'Testlast',
+      ]),
+    );
+    await field.press('Escape');
+    await log.press('G', 'N');
+    await eventually(async () => expect(await log.focused.textContent()).toContain('segment 100 failed'));
+    await field.fill('');
+    await field.press('Escape');
+
+    // Copied text has every line.
+    const [first, last] = [log.rows.first(), log.rows.last()];
+    await first.hover();
+    await log.page.mouse.down();
+    await last.hover();
+    await log.page.mouse.up();
+    await log.page.keyboard.press('Control+c');
+    await eventually(async () => expect((await log.copied()).split('\n')).toHaveLength(216));
+
+    // New lines join the run while following; the reader's place stays where it is.
+    appendFileSync(join(logDir, 'a.log'), [214, 215, 216].map((index) => fsync(index + 100)).join(''));
+    await log.press('f');
+    await eventually(async () => expect((await shown(log)).at(-1)).toMatch(/failed× 3/));
+    appendFileSync(join(logDir, 'a.log'), fsync(320));
+    await eventually(async () => expect((await shown(log)).at(-1)).toMatch(/failed× 4/));
+
+    // It can be turned off, and stays so.
+    await log.page.getByRole('button', { name: 'Views' }).click();
+    await log.page.getByRole('button', { name: 'Fold repeated lines' }).click();
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(20));
+    await log.page.reload();
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(20));
+  });
+
+  it('do not make the page load a whole log of them', async () => {
+    const { running, logDir } = await startTestNode({ settings: SETTINGS });
+    writeSparseLog(join(logDir, 'big.log'), GB);
+    const log = await LogPage.open(browser(), `${running.url}logs?src=n1/=big.log&live=0&chart=0`, { folds: true });
+    await eventually(async () =>
+      expect(await log.edges.first().textContent()).toMatch(/^1,\d00 lines loaded, most of them repeated· load more$/),
+    );
+    const count = log.requests.length;
+    await log.edges.first().getByRole('button', { name: 'load more' }).click();
+    await eventually(async () => expect(await log.edges.first().textContent()).toMatch(/^1,[3-9]00 lines/));
+    expect(log.requests.length - count).toBeLessThan(5);
   });
 });

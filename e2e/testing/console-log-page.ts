@@ -58,8 +58,11 @@ export class LogPage {
     });
   }
 
-  /** Opens an address of the console; resolves when the first row is drawn, unless there is to be none. */
-  static async open(browser: Browser, address: string, { hasRows = true } = {}): Promise<LogPage> {
+  /**
+   * Opens an address of the console; resolves when the first row is drawn, unless there is to be none. Numbered lines would
+   * be one row: they are folded only where that is tested.
+   */
+  static async open(browser: Browser, address: string, { hasRows = true, folds = false } = {}): Promise<LogPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -69,6 +72,7 @@ export class LogPage {
       opened.#check();
     });
     await page.addInitScript(watchPage);
+    if (!folds) await page.addInitScript("localStorage.setItem('porthole.folds', 'off')");
     await opened.#listen();
     await page.goto(address);
     if (hasRows) await opened.rows.first().waitFor();

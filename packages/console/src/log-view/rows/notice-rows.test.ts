@@ -11,6 +11,7 @@ const top = {
   isLoading: false,
   isOtherDone: true,
   isPartial: false,
+  heldRecords: null,
   zone: 'utc',
   nowMs,
 } as const;
@@ -38,6 +39,14 @@ describe('the text at an end of the rows', () => {
       text: 'NODE_BUSY: too many searches',
       action: 'retry',
       isProblem: true,
+    });
+  });
+
+  test('where repeated lines hide how many are loaded, more are loaded on request', () => {
+    expect(edgeText({ kind: 'more' }, top)).toMatchObject({ text: '', action: null });
+    expect(edgeText({ kind: 'more' }, { ...top, heldRecords: 1000 })).toMatchObject({
+      text: '1,000 lines loaded, most of them repeated',
+      label: 'load more',
     });
   });
 

@@ -83,6 +83,7 @@ export function EdgeLine({ edge, situation, workspace }: EdgeLineProps) {
   const act = () => {
     if (action === 'stop') workspace.stopLoading();
     else if (action === 'show') workspace.resume();
+    else if (edge.kind === 'more') workspace.loadMore(situation.side === 'top' ? 'older' : 'newer');
     else workspace.retry();
   };
   return (
@@ -121,6 +122,8 @@ interface EdgeSituation {
   isOtherDone: boolean;
   /** Some nodes did not respond, or some files could not be read. */
   isPartial: boolean;
+  /** How many records are loaded, if more are not loaded by themselves. */
+  heldRecords: number | null;
   zone: ZoneName;
   nowMs: number;
 }
@@ -129,7 +132,7 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
   const { side, zone, nowMs } = situation;
   if (edge.kind === 'failed')
     return { text: `${edge.code}: ${edge.detail}`, action: 'retry', label: 'retry', isProblem: true };
-  if (edge.kind === 'more') return quiet('');
+  if (edge.kind === 'more') return situation.heldRecords === null ? quiet('') : moreText(situation.heldRecords);
   if (edge.kind === 'done' && side === 'bottom' && situation.follow.state === 'paused') return pausedText(situation);
   if (edge.kind === 'done') return quiet(doneText(edge.scannedBytes, situation));
   const reached = edge.reachedMs === null ? '' : ` back to ${formatShortTime(edge.reachedMs, zone, nowMs)}`;
@@ -142,6 +145,12 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
     ? `Scan stopped after ${formatBytes(edge.scannedBytes)}${reached}`
     : noMatch(edge.scannedBytes);
   return { text: found, action: 'continue', label: 'continue', isProblem: false };
+}
+
+/** Few rows stand for many records: more are not loaded by themselves. */
+function moreText(heldRecords: number): EdgeText {
+  const text = `${formatCounted(heldRecords, 'line')} loaded, most of them repeated`;
+  return { text, action: 'continue', label: 'load more', isProblem: false };
 }
 
 /** `Paused · 20 new lines`, with a button that shows them. */

@@ -141,6 +141,7 @@ export class RecordRow extends Component<RecordRowProps> {
             type="button"
             class="fixed dim row-more row-fold"
             tabIndex={-1}
+            aria-expanded={isOpened}
             title={isOpened ? 'Fold these lines again (o)' : 'Lines that differ in numbers only: show them all (o)'}
             onClick={() => onToggle(record)}
           >

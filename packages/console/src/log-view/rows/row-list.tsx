@@ -60,6 +60,7 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow, zone: rowStyle.zone },
     isPartial: isPart(state),
+    heldRecords: scroll.isEnough ? state.buffer.records : null,
   };
   const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();

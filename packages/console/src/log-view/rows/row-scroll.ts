@@ -28,6 +28,9 @@ const COLUMN_PX = 110;
 /** More is loaded when fewer than this many view heights are left at an end. */
 const NEAR_HEIGHTS = 1.5;
 
+/** Repeated lines may not fill the view however many there are: after this many records, more are loaded on request. */
+const ENOUGH_RECORDS = 1000;
+
 interface RowScroll {
   box: RefObject<HTMLDivElement>;
   /** The element that contains the rendered rows, for measuring. */
@@ -35,6 +38,8 @@ interface RowScroll {
   tops: Tops;
   drawn: { first: number; last: number };
   seen: { first: number; last: number };
+  /** Nothing more is loaded by scrolling. */
+  isEnough: boolean;
   onScroll: () => void;
 }
 
@@ -91,7 +96,8 @@ export function useRowScroll(
     if (input.isLive && isUp && !isAtEnd) workspace.pause();
     redraw();
   };
-  return { box, block, tops, drawn, seen: scroller.seen(tops, scrollTop), onScroll };
+  const seen = scroller.seen(tops, scrollTop);
+  return { box, block, tops, drawn, seen, isEnough: isEnough(state, tops, scroller.view.heightPx), onScroll };
 }
 
 function scrollInput({
@@ -159,10 +165,19 @@ function measure(
 
 function loadMoreNearEdges(workspace: LogWorkspace, state: WorkspaceState, scroller: RowScroller, tops: Tops): void {
   const { scrollTop, heightPx } = scroller.view;
-  if (heightPx === 0 || state.follow.state === 'live') return;
+  if (heightPx === 0 || isEnough(state, tops, heightPx)) return;
+  if (state.follow.state === 'live') {
+    if (scroller.maxTop(tops) === 0) workspace.loadMore('older');
+    return;
+  }
   const near = heightPx * NEAR_HEIGHTS;
   if (scrollTop < near && state.top.kind === 'more') workspace.loadMore('older');
   if (scroller.maxTop(tops) - scrollTop < near && state.bottom.kind === 'more') workspace.loadMore('newer');
+}
+
+/** Whether few rows stand for many records. Then both ends are near, and loading at one would drop rows at the other. */
+function isEnough({ buffer }: WorkspaceState, tops: Tops, heightPx: number): boolean {
+  return buffer.records >= ENOUGH_RECORDS && (tops.at(-1) ?? 0) < (2 * NEAR_HEIGHTS + 1) * heightPx;
 }
 
 /** Height of the edge lines. */
