@@ -4,6 +4,13 @@ const ROWS = '#log-rows .row[id]';
 const GIVE_UP_MS = 20_000;
 const LINE = /line (\d+) written (\d+)/;
 
+// The lines differ in numbers only: they would be one row.
+try {
+  localStorage.setItem('porthole.folds', 'off');
+} catch {
+  // an empty document, before the page is opened, has no storage
+}
+
 let tellFirstRow;
 let hasRow = false;
 
@@ -14,6 +21,15 @@ const probe = {
   }),
   /** Durations of tasks of 50 ms and more. */
   longTasks: [],
+  /** Time between two frames, in ms. */
+  frames: [],
+  /** From the start of the navigation until anything of the page was painted. */
+  firstPaintMs: new Promise((resolve) => {
+    new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({
+      type: 'paint',
+      buffered: true,
+    });
+  }),
   /** Lines as they were first painted: number, when written, when painted by the system's clock. */
   painted: [],
   isNoting: false,
@@ -43,6 +59,13 @@ globalThis.probe = probe;
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) probe.longTasks.push(duration);
 }).observe({ type: 'longtask' });
+
+let lastFrameMs;
+requestAnimationFrame(function note(nowMs) {
+  if (lastFrameMs !== undefined) probe.frames.push(nowMs - lastFrameMs);
+  lastFrameMs = nowMs;
+  requestAnimationFrame(note);
+});
 
 let newest = -1;
 

@@ -18,7 +18,11 @@ import { ensureSeekFolder, type SeekFile } from '../seek-files.ts';
 export const consoleGroup: Group = {
   name: 'console',
   needs: ['chromium'],
-  run: async (context) => [...(await consoleOpenRows(context)), ...(await consoleFollowRows(context))],
+  run: async (context) => [
+    ...(await consoleOpenRows(context)),
+    ...(await consoleFollowRows(context)),
+    ...(await consolePaintRows(context)),
+  ],
 };
 
 const MOST_FIRST_LINE_MS = 300;
@@ -134,6 +138,37 @@ async function jump(opened: ConsolePage, time: string): Promise<number> {
   return opened.read<number>('probe.jumpMs');
 }
 
+const PAGES = ['', 'logs', 'incidents', 'config', 'nodes'];
+const SLOWDOWN = 4;
+const MOST_PAINT_MS = 1000;
+
+/** Each page is opened by a browser that is given a part of the processor. */
+async function consolePaintRows(context: BenchContext): Promise<Row[]> {
+  const dir = context.tempDir();
+  writeFileSync(join(dir, FOLLOWED_FILE), 'the first line has no time\n');
+  const { url, stop } = await startPorthole(context, dir, ['--node-time-zone', 'UTC', '--cluster-node-id', 'n1']);
+  const browser = await openBrowser(context);
+  const rows: Row[] = [];
+  for (const name of PAGES) {
+    const times: number[] = [];
+    for (let round = -WARM_UPS; round < context.effort.navigations; round++) {
+      const page = await ConsolePage.open(browser, `${url}/${name}`, { slowdown: SLOWDOWN });
+      if (round >= 0) times.push(await page.read<number>('probe.firstPaintMs'));
+      await page.close();
+    }
+    const p95 = quantile(times, 0.95);
+    rows.push({
+      figure: `console: from navigation to the first paint of /${name}, processor slowed ${SLOWDOWN} times, p95 of ${times.length}, ms`,
+      porthole: showNumber(p95),
+      bar: atMost(p95, MOST_PAINT_MS),
+      rounds: times.map(showNumber).join(', '),
+    });
+  }
+  await browser.close();
+  await stop();
+  return rows;
+}
+
 const FAST_LINES = 1000;
 const LONG_LINES = 500;
 const MOST_P95_MS = 250;
@@ -148,6 +183,9 @@ const MOST_GROWTH_MB = 5;
 /** Until as many lines are loaded as are kept. */
 const FILLING_MS = 10_000;
 const SAMPLE_EVERY_MS = 10_000;
+
+/** Two frames at 60 a second: one was left out. */
+const LATE_FRAME_MS = 34;
 
 const WHEEL_PX = 240;
 const MB = 1_000_000;
@@ -181,10 +219,12 @@ async function paintRows(context: BenchContext, { browser, path, address }: Foll
   context.cleanup.add(() => writer.stop());
   await sleep(1000 * Math.min(2, seconds));
   await page.longTasks();
+  await page.read('probe.frames.splice(0)');
   await page.read('probe.isNoting = true');
   await sleep(seconds * 1000);
   // Before what was painted is read: to hand out thousands of lines is a long task itself.
   const following = { longest: Math.max(0, ...(await page.longTasks())), size: await page.size() };
+  const frames = await page.read<number[]>('probe.frames.splice(0)');
   const painted = await page.read<Painted[]>('probe.painted.splice(0)');
   writer.stop();
   const scrolling = await scroll(page, seconds);
@@ -202,6 +242,11 @@ async function paintRows(context: BenchContext, { browser, path, address }: Foll
       porthole: showNumber(p95),
       bar: atMost(p95, MOST_P95_MS),
       rounds: `p50 ${showNumber(quantile(latencies, 0.5))}, highest ${showNumber(quantile(latencies, 1))} of ${latencies.length} lines, ${painted.length} of them drawn`,
+    },
+    {
+      figure: `console: ${FAST_LINES} lines/s for ${seconds} s, frames that came more than a frame late, of 1,000`,
+      porthole: showNumber((1000 * frames.filter((ms) => ms > LATE_FRAME_MS).length) / frames.length),
+      rounds: `longest ${showNumber(Math.max(...frames))} ms of ${frames.length} frames`,
     },
     {
       figure: 'console: rows in the document, following and scrolling',
@@ -283,7 +328,7 @@ async function heapRows(context: BenchContext, { browser, path, address }: Follo
   ];
 }
 
-const PROBE = join(import.meta.dirname, 'console-probe.js');
+const PROBE = join(import.meta.dirname, '..', 'console-probe.js');
 
 /** Until a new window has come to rest: what its browser does for it, in other processes, is not ours to measure. */
 const SETTLE_MS = 1000;
@@ -310,7 +355,7 @@ class ConsolePage {
   }
 
   /** In a context of its own, so that nothing is known from before. Resolves when the first record is painted. */
-  static async open(browser: Browser, address: string): Promise<ConsolePage> {
+  static async open(browser: Browser, address: string, { slowdown = 1 } = {}): Promise<ConsolePage> {
     const context = await browser.newContext({ viewport: VIEWPORT, timezoneId: 'UTC' });
     const page = await context.newPage();
     await page.addInitScript({ path: PROBE });
@@ -324,8 +369,9 @@ class ConsolePage {
     });
     await session.send('Network.enable');
     await sleep(SETTLE_MS);
+    if (slowdown > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
     await page.goto(address);
-    await opened.read('probe.firstRowMs');
+    await opened.read(slowdown > 1 ? 'probe.firstPaintMs' : 'probe.firstRowMs');
     return opened;
   }
 

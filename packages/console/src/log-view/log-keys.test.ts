@@ -36,7 +36,7 @@ describe('keys of the list', () => {
   });
 
   test('no key press has two commands', () => {
-    const presses = LOG_KEYS.map(({ key, isAlt = false }) => `${key} ${isAlt}`);
+    const presses = LOG_KEYS.flatMap(({ keys }) => keys.map(({ key, isAlt = false }) => `${key} ${isAlt}`));
     expect(new Set(presses).size).toBe(presses.length);
   });
 });
@@ -47,5 +47,5 @@ test('lists every action once per group, with all of its keys', () => {
     expect(new Set(meanings).size).toBe(meanings.length);
   }
   const [, logKeys] = keyGroups();
-  expect(logKeys?.keys).toContainEqual({ shown: 'j ↓', meaning: 'next line' });
+  expect(logKeys?.keys).toContainEqual(expect.objectContaining({ shown: 'j ↓', meaning: 'next line' }));
 });

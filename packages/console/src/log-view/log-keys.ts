@@ -1,75 +1,59 @@
 /* Keyboard shortcuts of the log list as data, used by the list and by the key sheet. */
 
-export type LogCommand =
-  | 'down'
-  | 'up'
-  | 'page-down'
-  | 'page-up'
-  | 'first'
-  | 'last'
-  | 'next-error'
-  | 'previous-error'
-  | 'next-warning'
-  | 'previous-warning'
-  | 'find'
-  | 'next-match'
-  | 'previous-match'
-  | 'only-matches'
-  | 'context'
-  | 'follow'
-  | 'go-to-time'
-  | 'details'
-  | 'toggle'
-  | 'copy-line'
-  | 'copy-link'
-  | 'histogram'
-  | 'fields'
-  | 'wrap'
-  | 'close';
-
 interface LogKey {
-  /** Label in the key sheet. */
-  shown: string;
-  command: LogCommand;
-  meaning: string;
   /** `KeyboardEvent.key`. */
   key: string;
+  /** Label in the key sheet, where that is another one. */
+  shown?: string;
   isAlt?: true;
   /** Also active when single-letter shortcuts are off. */
   isAlways?: true;
 }
 
-export const LOG_KEYS: readonly LogKey[] = [
-  { shown: 'j', key: 'j', command: 'down', meaning: 'next line' },
-  { shown: '↓', key: 'ArrowDown', command: 'down', meaning: 'next line', isAlways: true },
-  { shown: 'k', key: 'k', command: 'up', meaning: 'previous line' },
-  { shown: '↑', key: 'ArrowUp', command: 'up', meaning: 'previous line', isAlways: true },
-  { shown: 'PageDown', key: 'PageDown', command: 'page-down', meaning: 'one page down', isAlways: true },
-  { shown: 'PageUp', key: 'PageUp', command: 'page-up', meaning: 'one page up', isAlways: true },
-  { shown: 'g', key: 'g', command: 'first', meaning: 'first line of the log' },
-  { shown: 'Home', key: 'Home', command: 'first', meaning: 'first line of the log', isAlways: true },
-  { shown: 'G', key: 'G', command: 'last', meaning: 'last line of the log' },
-  { shown: 'End', key: 'End', command: 'last', meaning: 'last line of the log', isAlways: true },
-  { shown: 'e', key: 'e', command: 'next-error', meaning: 'next error' },
-  { shown: 'E', key: 'E', command: 'previous-error', meaning: 'previous error' },
-  { shown: 'w', key: 'w', command: 'next-warning', meaning: 'next warning or error' },
-  { shown: 'W', key: 'W', command: 'previous-warning', meaning: 'previous warning or error' },
-  { shown: '/', key: '/', command: 'find', meaning: 'find' },
-  { shown: 'n', key: 'n', command: 'next-match', meaning: 'next match' },
-  { shown: 'N', key: 'N', command: 'previous-match', meaning: 'previous match' },
-  { shown: 'Alt+Enter', key: 'Enter', isAlt: true, command: 'only-matches', meaning: 'only matches', isAlways: true },
-  { shown: 'c', key: 'c', command: 'context', meaning: 'context around a filtered line; again to restore' },
-  { shown: 'f', key: 'f', command: 'follow', meaning: 'follow, or pause' },
-  { shown: 't', key: 't', command: 'go-to-time', meaning: 'go to a time' },
-  { shown: 'Enter', key: 'Enter', command: 'details', meaning: 'details of the line', isAlways: true },
-  { shown: 'o', key: 'o', command: 'toggle', meaning: 'open or fold repeated lines; all of a line' },
-  { shown: 'y', key: 'y', command: 'copy-line', meaning: 'copy the line' },
-  { shown: 'Y', key: 'Y', command: 'copy-link', meaning: 'copy a link to the line' },
-  { shown: 'h', key: 'h', command: 'histogram', meaning: 'show or hide the chart' },
-  { shown: 'F', key: 'F', command: 'fields', meaning: 'show or hide the facets' },
-  { shown: 'Shift+Z', key: 'Z', command: 'wrap', meaning: 'wrap long lines' },
-  { shown: 'Escape', key: 'Escape', command: 'close', meaning: 'close the details', isAlways: true },
-];
+interface Meaning {
+  meaning: string;
+  keys: readonly LogKey[];
+}
+
+const always = (key: string, shown = key): LogKey => ({ key, shown, isAlways: true });
+
+/** The commands of the log list in the order of the key sheet. */
+const COMMANDS = {
+  down: { meaning: 'next line', keys: [{ key: 'j' }, always('ArrowDown', '↓')] },
+  up: { meaning: 'previous line', keys: [{ key: 'k' }, always('ArrowUp', '↑')] },
+  'page-down': { meaning: 'one page down', keys: [always('PageDown')] },
+  'page-up': { meaning: 'one page up', keys: [always('PageUp')] },
+  first: { meaning: 'first line of the log', keys: [{ key: 'g' }, always('Home')] },
+  last: { meaning: 'last line of the log', keys: [{ key: 'G' }, always('End')] },
+  'next-error': { meaning: 'next error', keys: [{ key: 'e' }] },
+  'previous-error': { meaning: 'previous error', keys: [{ key: 'E' }] },
+  'next-warning': { meaning: 'next warning or error', keys: [{ key: 'w' }] },
+  'previous-warning': { meaning: 'previous warning or error', keys: [{ key: 'W' }] },
+  find: { meaning: 'find', keys: [{ key: '/' }] },
+  'next-match': { meaning: 'next match', keys: [{ key: 'n' }] },
+  'previous-match': { meaning: 'previous match', keys: [{ key: 'N' }] },
+  'only-matches': { meaning: 'only matches', keys: [{ ...always('Enter', 'Alt+Enter'), isAlt: true }] },
+  context: { meaning: 'context around a filtered line; again to restore', keys: [{ key: 'c' }] },
+  follow: { meaning: 'follow, or pause', keys: [{ key: 'f' }] },
+  'go-to-time': { meaning: 'go to a time', keys: [{ key: 't' }] },
+  details: { meaning: 'details of the line', keys: [always('Enter')] },
+  toggle: { meaning: 'open or fold repeated lines; all of a line', keys: [{ key: 'o' }] },
+  'copy-line': { meaning: 'copy the line', keys: [{ key: 'y' }] },
+  'copy-link': { meaning: 'copy a link to the line', keys: [{ key: 'Y' }] },
+  histogram: { meaning: 'show or hide the chart', keys: [{ key: 'h' }] },
+  fields: { meaning: 'show or hide the facets', keys: [{ key: 'F' }] },
+  wrap: { meaning: 'wrap long lines', keys: [{ key: 'Z', shown: 'Shift+Z' }] },
+  close: { meaning: 'close the details', keys: [always('Escape')] },
+} as const satisfies Record<string, Meaning>;
+
+export type LogCommand = keyof typeof COMMANDS;
+
+export const LOG_KEYS = Object.entries<Meaning>(COMMANDS).map(([command, { meaning, keys }]) => ({
+  command: command as LogCommand,
+  meaning,
+  keys,
+  shown: keys.map(({ key, shown = key }) => shown).join(' '),
+}));
 
 interface KeyPress {
   key: string;
@@ -118,14 +102,12 @@ const CHARTS: KeyGroup = {
 /** The command of a key press; `undefined` for keys left to the browser. */
 export function findCommand(press: KeyPress, { hasKeys }: { hasKeys: boolean }): LogCommand | undefined {
   if (press.ctrlKey || press.metaKey) return undefined;
-  const found = LOG_KEYS.find(({ key, isAlt = false }) => key === press.key && isAlt === press.altKey);
-  return found && (hasKeys || found.isAlways) ? found.command : undefined;
+  const isPressed = ({ key, isAlt, isAlways }: LogKey) =>
+    key === press.key && (isAlt === true) === press.altKey && (hasKeys || isAlways === true);
+  return LOG_KEYS.find(({ keys }) => keys.some(isPressed))?.command;
 }
 
-/** All keyboard shortcuts; keys that do the same share a line. */
+/** All keyboard shortcuts. */
 export function keyGroups(): KeyGroup[] {
-  const lines = new Map<string, string[]>();
-  for (const { meaning, shown } of LOG_KEYS) lines.set(meaning, [...(lines.get(meaning) ?? []), shown]);
-  const logKeys = [...lines].map(([meaning, shown]) => ({ shown: shown.join(' '), meaning }));
-  return [EVERYWHERE, { name: 'Log lines', keys: logKeys }, QUERY_BOX, CHARTS];
+  return [EVERYWHERE, { name: 'Log lines', keys: LOG_KEYS }, QUERY_BOX, CHARTS];
 }

@@ -108,8 +108,8 @@ export class RecordRow extends Component<RecordRowProps> {
     const { record, isNewDay, isExpanded, fold, isOpened, onOpen, onToggle } = this.props;
     const isWhole = isWrapped || isExpanded;
     const whole = record.message.slice(0, SHOWN_CHARACTERS);
-    const lines = isWhole ? [whole] : whole.split(/\r?\n/);
-    const message = lines[0] ?? '';
+    const lines = whole.split(/\r?\n/);
+    const message = isWhole ? whole : (lines[0] ?? '');
     const context = pairsText(record).slice(0, Math.max(0, SHOWN_CHARACTERS - whole.length));
     const component = componentText(record);
     const hidden = hiddenBytes(record);
@@ -131,7 +131,7 @@ export class RecordRow extends Component<RecordRowProps> {
             </span>
           ) : null}
         </span>
-        {isWrapped || (lines.length <= 1 && !isExpanded) ? null : (
+        {isWrapped || lines.length <= 1 ? null : (
           <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onToggle(record, 'lines')}>
             {isExpanded ? 'fewer lines' : `+${lines.length - 1} ${lines.length === 2 ? 'line' : 'lines'}`}
           </button>
