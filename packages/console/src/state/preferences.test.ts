@@ -16,8 +16,10 @@ test('choices are stored and restored', () => {
   before.theme.set('dark');
   before.zone.set('utc');
   before.hasKeys.set(false);
+  before.pinned.set(['shard']);
   const after = new Preferences(stored);
   expect([after.theme.value, after.zone.value, after.hasKeys.value]).toEqual(['dark', 'utc', false]);
+  expect(after.pinned.value).toEqual(['shard']);
 });
 
 test('invalid stored values are ignored', () => {

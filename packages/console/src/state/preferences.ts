@@ -20,6 +20,8 @@ export class Preferences {
   readonly dismissed: Store<readonly string[]>;
   /** Fields that are always among the facets of logs. */
   readonly pinned: Store<readonly string[]>;
+  /** The last queries, newest first. */
+  readonly queries: Store<readonly string[]>;
 
   constructor(storage: TextStorage | undefined) {
     this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
@@ -28,6 +30,7 @@ export class Preferences {
     this.folds = storedSwitch(storage, 'folds');
     this.dismissed = storedTexts(storage, 'dismissed');
     this.pinned = storedTexts(storage, 'pinned');
+    this.queries = storedTexts(storage, 'queries');
   }
 
   dismiss(departure: string): void {
@@ -56,6 +59,10 @@ function storedTexts(storage: TextStorage | undefined, name: string): Store<read
   const key = `porthole.${name}`;
   const store = new Store<readonly string[]>(readStoredTexts(storage, key));
   store.subscribe(() => tryStorage(() => storage?.setItem(key, JSON.stringify(store.value))));
+  // Another tab has changed it.
+  globalThis.window?.addEventListener('storage', (event) => {
+    if (event.key === key) store.set(readStoredTexts(storage, key));
+  });
   return store;
 }
 

@@ -42,8 +42,8 @@ interface HistogramChartProps {
 /** Size of the view box; it is stretched to the available space. */
 const WIDTH = 1000;
 
-/** Of the lane of all records, and of that of errors. */
-const LANES = { all: 100, errors: 50 } as const;
+/** Heights in the view box: the lane of all records, that of errors, and both with a gap between them. */
+const LANES = { all: 100, errors: 60, both: 175 } as const;
 
 const TICKS = 5;
 
@@ -251,17 +251,15 @@ function ChartDrawing({ histogram, colours, bars, span, chosen, cursor }: ChartD
       bottom -= height > 0 ? height + PART_GAP : 0;
     }
     if (bar.errors > 0)
-      errors += box(LANES.errors, Math.max(LEAST_HEIGHT, barHeight(bar.errors, mostErrors) * LANES.errors));
+      errors += box(LANES.both, Math.max(LEAST_HEIGHT, barHeight(bar.errors, mostErrors) * LANES.errors));
   }
   return (
     <>
-      <svg class="chart-all" viewBox={`0 0 ${WIDTH} ${LANES.all}`} preserveAspectRatio="none" aria-hidden="true">
+      <svg viewBox={`0 0 ${WIDTH} ${LANES.both}`} preserveAspectRatio="none" aria-hidden="true">
         {paths.map((path, index) => (
           <path key={index} style={{ fill: colours[index] ?? OTHERS_COLOUR }} d={path} />
         ))}
-      </svg>
-      <svg class="chart-err" viewBox={`0 0 ${WIDTH} ${LANES.errors}`} preserveAspectRatio="none" aria-hidden="true">
-        <path d={errors} />
+        <path style={{ fill: 'var(--err-fill)' }} d={errors} />
       </svg>
       {uncountedRanges(histogram, span).map((part) => (
         <i key={part.from} class="chart-mark hatched" title="not scanned" style={spanStyle(part)} />

@@ -1,5 +1,5 @@
 import { isUnread, missingOfMember, missingText, respondedText } from '@porthole/contract';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { isPart, isPartialCount, type ShownProblem } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
@@ -185,7 +185,7 @@ export function rateText({ state, linesPerSecond, lagMs }: FollowStatus): string
 export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
   if (!failure) return null;
   return (
-    <div class="notice is-err workspace-failure" role="alert">
+    <div class="notice is-err" role="alert">
       <p>
         <code>{failure.code}</code> {failure.detail}
       </p>
@@ -200,9 +200,14 @@ const EVERY_MS = 5000;
 /** Announces new records to screen readers. */
 export function LiveSummary({ workspace }: { workspace: LogWorkspace }) {
   const [text, setText] = useState('');
-  const announced = useRef({ key: '', errors: 0, records: 0 });
   useEffect(() => {
-    const timer = setInterval(() => setText(summarize(workspace, announced.current)), EVERY_MS);
+    let before = newCounts(workspace, null);
+    const timer = setInterval(() => {
+      const now = newCounts(workspace, before);
+      before = now;
+      const errors = now.errors === 0 ? '' : `, ${formatCounted(now.errors, 'error')}`;
+      setText(now.records === 0 ? '' : `${formatCounted(now.records, 'new line')}${errors}`);
+    }, EVERY_MS);
     return () => clearInterval(timer);
   }, [workspace]);
   return (
@@ -212,41 +217,25 @@ export function LiveSummary({ workspace }: { workspace: LogWorkspace }) {
   );
 }
 
-interface Announced {
+interface NewCounts {
+  /** The last row, and how many records and errors waited after it. */
   key: string;
-  errors: number;
+  waiting: { records: number; errors: number };
   records: number;
+  errors: number;
 }
 
-function summarize({ state }: LogWorkspace, announced: Announced): string {
-  const { records, errors } =
-    state.follow.state === 'live' ? sinceLast(state.rows, announced) : waiting(state.follow, announced);
-  if (records === 0) return '';
-  const lines = formatCounted(records, 'new line');
-  return errors === 0 ? lines : `${lines}, ${formatCounted(errors, 'error')}`;
-}
-
-/** Rows after the one that was last at the previous announcement. */
-function sinceLast(rows: LogWorkspace['state']['rows'], announced: Announced): { records: number; errors: number } {
-  let records = 0;
-  let errors = 0;
-  for (const row of rows.toReversed()) {
-    if (row.key === announced.key) break;
-    if (row.kind !== 'record') continue;
-    records++;
-    if (row.record.level === 'ERROR' || row.record.level === 'FATAL') errors++;
+/** What came since the last time: rows after the one that was last then, and what waits while paused. */
+function newCounts({ state: { rows, follow } }: LogWorkspace, before: NewCounts | null): NewCounts {
+  const waiting = { records: follow.newRecords, errors: follow.newErrors };
+  const key = rows.at(-1)?.key ?? '';
+  if (!before || follow.state !== 'live') {
+    const since = before?.waiting ?? waiting;
+    const more = (name: 'records' | 'errors') => Math.max(0, waiting[name] - since[name]);
+    return { key, waiting, records: more('records'), errors: more('errors') };
   }
-  const isFirst = announced.key === '';
-  announced.key = rows.at(-1)?.key ?? '';
-  return isFirst ? { records: 0, errors: 0 } : { records, errors };
-}
-
-function waiting({ newRecords, newErrors }: FollowStatus, announced: Announced): { records: number; errors: number } {
-  const more = {
-    records: Math.max(0, newRecords - announced.records),
-    errors: Math.max(0, newErrors - announced.errors),
-  };
-  announced.records = newRecords;
-  announced.errors = newErrors;
-  return more;
+  const last = rows.findLastIndex((row) => row.key === before.key);
+  const added = rows.slice(last + 1).filter((row) => row.kind === 'record');
+  const errors = added.filter(({ record: { level } }) => level === 'ERROR' || level === 'FATAL').length;
+  return { key, waiting, records: before.key === '' ? 0 : added.length, errors: before.key === '' ? 0 : errors };
 }

@@ -1,11 +1,4 @@
-import {
-  type ClusterDigest,
-  type ClusterItem,
-  type ClusterRecord,
-  indentJson,
-  type MemberClock,
-  type NodeState,
-} from '@porthole/client';
+import type { ClusterDigest, ClusterItem, ClusterRecord, MemberClock } from '@porthole/client';
 import { absenceText, coverageOf, gapsText } from '@porthole/contract';
 import { type RecordField, recordFields } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -13,7 +6,6 @@ import { changedKeys } from '../../events/event-text.ts';
 import { loadEvents } from '../../events/load-events.ts';
 import { MessageText } from '../../log-view/rows/record-row.tsx';
 import {
-  contextText,
   levelTone,
   oneLine,
   recordTime,
@@ -34,6 +26,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { FieldDistribution, parseMeasure } from './distribution.tsx';
 import { ActionButtons, valueActions } from './field-actions.tsx';
 import { countKey, toFilter } from './use-log-workspace.ts';
+import { readBytes } from './view-actions.ts';
 
 /** Stepping through records quickly sends no requests. */
 const PAUSE_MS = 200;
@@ -52,9 +45,6 @@ interface DetailsProps {
   onCopyLink: () => void;
   onDownload: () => void;
 }
-
-/** More lines would slow the page; the copied line has all of them. */
-const MAX_LINES = 400;
 
 type Part = 'fields' | 'around' | 'pattern';
 
@@ -112,12 +102,6 @@ export function Details({ record, view, source, zone, change, ...actions }: Deta
         {shown === 'fields' ? (
           <>
             <RecordFieldList {...{ record, view, source, change }} />
-            {record.context ? (
-              <details class="col details-part">
-                <summary class="dim">Context as JSON</summary>
-                <JsonText text={contextText(record)} />
-              </details>
-            ) : null}
             <p class="faint col details-part">
               {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
             </p>
@@ -171,27 +155,6 @@ function ChangeHint({ record }: { record: ShownRecord }) {
         <a href={viewUrl(nodeView(record.node, 'config', key))}>Show</a>
       </span>
     </p>
-  );
-}
-
-/** Formatted JSON with dimmed keys. */
-function JsonText({ text }: { text: string }) {
-  const lines = indentJson(text).split('\n');
-  return (
-    <pre class="json">
-      {lines.slice(0, MAX_LINES).map((line, index) => {
-        const [, indent = '', key = '', rest = ''] = /^(\s*)("(?:[^"\\]|\\.)*": )?(.*)$/.exec(line) ?? [];
-        return (
-          <span key={index}>
-            {indent}
-            {key ? <span class="dim">{visibleText(key)}</span> : null}
-            {visibleText(rest.slice(0, 4096))}
-            {'\n'}
-          </span>
-        );
-      })}
-      {lines.length > MAX_LINES ? `… ${lines.length - MAX_LINES} more lines` : null}
-    </pre>
   );
 }
 
@@ -314,8 +277,11 @@ function RecordRest({ record }: { record: ShownRecord }) {
         start: record.offset + shown,
         end: Math.min(record.offset + record.bytes, record.offset + shown + PIECE_BYTES),
       };
-      const text = await readPart(session.client.cluster.member(record.node), { file: record.file, ...range }, signal);
-      if (!signal.aborted) setPieces([...pieces, visibleText(text)]);
+      const member = session.client.cluster.member(record.node);
+      const bytes = await readBytes(member, { file: record.file, text: true, ...range }, signal);
+      // A character that continues in the next piece is dropped.
+      const piece = new TextDecoder().decode(await bytes.arrayBuffer(), { stream: true });
+      if (!signal.aborted) setPieces([...pieces, visibleText(piece)]);
     } catch (thrown) {
       const { code, detail } = toProblem(thrown);
       if (!signal.aborted) setFailure(`${code}: ${detail}`);
@@ -338,24 +304,6 @@ function RecordRest({ record }: { record: ShownRecord }) {
       )}
     </>
   );
-}
-
-/** Decodes part of an uncompressed file. Incomplete characters at either end are dropped. */
-export async function readPart(
-  node: Pick<NodeState, 'openLog'>,
-  { file, start, end }: { file: string; start: number; end: number },
-  signal: AbortSignal,
-): Promise<string> {
-  const log = await node.openLog({ file, text: true }, { signal });
-  try {
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const chunk of log.read(start, Math.min(end, log.sizeBytes), { signal }))
-      text += decoder.decode(chunk, { stream: true });
-    return text;
-  } finally {
-    await log.close();
-  }
 }
 
 const AROUND_MS = 2000;

@@ -7,6 +7,7 @@ import { type HistogramResult, type LogSource, recordKey } from '../../log-view/
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
 import { preferences } from '../../state/preferences.ts';
+import { queryNode } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
@@ -71,6 +72,8 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const actions = viewActions({ view, workspace, withNode: hasSeveral });
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
+  // The box says what is wrong, once; nothing can be counted until it is corrected.
+  const isInvalid = view.query !== '' && queryNode(view.query) === undefined;
 
   const focusList = () => document.getElementById(LIST_ID)?.focus({ preventScroll: true });
   const openDetails = () => {
@@ -135,15 +138,17 @@ function WorkspacePage({ view }: { view: LogsView }) {
         onFacets={toggleFacets}
       />
       <Conditions {...{ view, change }} />
-      <div class="flex wrap coverage-row">
-        <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
-        <FindTools {...{ view, workspace, change }} find={state.find} />
-        <SplitMenu {...{ view, source, change }} />
-      </div>
-      {view.hasHistogram ? <ChartPanel {...{ view, source, state, histogram, zone, change }} /> : null}
+      {isInvalid ? null : (
+        <div class="flex wrap coverage-row">
+          <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
+          <FindTools {...{ view, workspace, change }} find={state.find} />
+          <SplitMenu {...{ view, source, change }} />
+        </div>
+      )}
+      {view.hasHistogram && !isInvalid ? <ChartPanel {...{ view, source, state, histogram, zone, change }} /> : null}
+      <WorkspaceFailure failure={isInvalid ? null : state.failure} onRetry={() => workspace.retry()} />
       <div class="workspace-body">
-        <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
-        {view.hasFields && !isNarrow ? (
+        {view.hasFields && !isNarrow && !isInvalid ? (
           <aside class="fixed facets" aria-label="Facets">
             {facets}
           </aside>

@@ -15,7 +15,7 @@ import { useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
-import { type ChangeView, queryHistory, type TypedQuery, useTypedQuery } from './typed-query.ts';
+import { type ChangeView, rememberQuery, type TypedQuery, useTypedQuery } from './typed-query.ts';
 import { toFindQuery } from './use-log-workspace.ts';
 import type { ViewActions } from './view-actions.ts';
 
@@ -47,7 +47,7 @@ export function QueryBar(props: QueryBarProps) {
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== 'Escape') return;
     commit();
-    if (content.kind !== 'invalid') queryHistory.add(typed.text);
+    if (content.kind !== 'invalid') rememberQuery(typed.text);
     if (event.key === 'Escape') onLeave();
     else if (!event.altKey) step(event.shiftKey ? 'newer' : 'older');
     else if (content.kind === 'find') change({ query: '', text: content.text, isOnlyMatches: !view.isOnlyMatches });

@@ -3,14 +3,15 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { Row } from '../../log-view/model/workspace-state.ts';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
+import { preferences } from '../../state/preferences.ts';
 import type { BoxContent } from '../../state/query-view.ts';
 import { Resource } from '../../state/resource.ts';
-import type { LogsView } from '../../state/view.ts';
-import { useStore } from '../../ui/hooks.ts';
+import { ALL_LOGS, type LogsView } from '../../state/view.ts';
+import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import type { Completion, FieldCatalog, RemoteFields } from './completions.ts';
-import { queryHistory, type TypedQuery } from './typed-query.ts';
-import { toFilter } from './use-log-workspace.ts';
+import type { Completion, RemoteFields } from './completions.ts';
+import type { TypedQuery } from './typed-query.ts';
+import { sourceKey, toFilter } from './use-log-workspace.ts';
 
 /** Completes and explains queries; loaded when the box has the focus, or a query. */
 const script = new Resource(() => import('./completions.ts'));
@@ -97,13 +98,12 @@ function useList({ view, typed, source, rows, field }: QueryBoxProps) {
   const { text, write } = typed;
   const [list, setList] = useState<ListState>(CLOSED);
   const [caret, setCaret] = useState(text.length);
-  const catalog = useCatalog(source, view);
   const isCompleting = list.kind === 'completions' && !view.isRegex;
   const completions = useCompletions(
     { text, caret: Math.min(caret, text.length), isOpen: isCompleting, isChosen: list.index >= 0 },
-    { rows, catalog },
+    { rows, view, source },
   );
-  const history = useStore(queryHistory.list);
+  const history = useStore(preferences.queries);
   const options =
     list.kind === 'history'
       ? history.map((query) => ({ label: query, detail: '', insert: query, start: 0, end: text.length }))
@@ -140,16 +140,6 @@ function useList({ view, typed, source, rows, field }: QueryBoxProps) {
     if (list.kind === 'completions') setCaret(currentTarget.selectionStart ?? text.length);
   };
   return { list, options, choose, press, input, moved, close: () => setList(CLOSED) };
-}
-
-/** Asks about all records of the time range: the query being typed does not say what will be typed next. */
-function useCatalog(source: LogSource, view: LogsView): FieldCatalog | null {
-  const { value: loaded } = useStore(script.state);
-  return useMemo(() => {
-    const all = { ...view, query: '', text: '', excluded: [], callSite: null, component: null };
-    const filter = () => toFilter(all, Date.now());
-    return loaded && new loaded.FieldCatalog({ source, filter, nowMs: () => Date.now() });
-  }, [loaded, source, JSON.stringify(view.range), view.minLevel]);
 }
 
 /* The list below the query box: completions, or the last queries. */
@@ -208,16 +198,21 @@ function moved(index: number, step: number, count: number): number {
 /** Pause in typing after which the nodes are asked. */
 const REQUEST_MS = 300;
 
-const NOTHING: RemoteFields = { fields: [], values: [] };
+/** Completion must not keep a node busy. */
+const BUDGET_MS = 1500;
+
+const MAX_FIELDS = 200;
+
+const MAX_VALUES = 10;
 
 /** What could be typed at the caret: from the loaded records at once, from the nodes when they respond. */
 function useCompletions(
   { text, caret, isOpen, isChosen }: { text: string; caret: number; isOpen: boolean; isChosen: boolean },
-  { rows, catalog }: { rows: readonly Row[]; catalog: FieldCatalog | null },
+  { rows, view, source }: Pick<QueryBoxProps, 'rows' | 'view' | 'source'>,
 ): Completion[] {
   const loaded = useStore(script.state).value;
   const field = isOpen ? loaded?.fieldBeingTyped(text, caret) : undefined;
-  const remote = useRemoteFields(catalog, { isOpen, field });
+  const remote = useRemoteFields({ view, source }, { isOpen, field });
   // A query without matches must not take away what its correction needs.
   const known = useRef(rows);
   if (rows.length > 0) known.current = rows;
@@ -237,35 +232,33 @@ function useCompletions(
   return shown.current.options;
 }
 
+/**
+ * What the nodes know of all records of the time range: the query being typed does not say what will be typed next.
+ * Failures are not worth a message: the loaded records still complete, and the search itself reports them.
+ */
 function useRemoteFields(
-  catalog: FieldCatalog | null,
+  { view, source }: Pick<QueryBoxProps, 'view' | 'source'>,
   { isOpen, field }: { isOpen: boolean; field: string | undefined },
 ): RemoteFields {
-  const [remote, setRemote] = useState(NOTHING);
-  useEffect(() => {
-    setRemote(NOTHING);
-    if (!isOpen || !catalog) return;
-    const left = new AbortController();
-    const { signal } = left;
-    const load = async () => {
-      // Failures are not worth a message: the loaded records still complete, and the search itself reports them.
-      const [fields, values] = await Promise.allSettled([
-        catalog.fields(signal),
-        field === undefined ? [] : catalog.values(field, signal),
-      ]);
-      if (signal.aborted) return;
-      setRemote({
-        fields: fields.status === 'fulfilled' ? fields.value : [],
-        values: values.status === 'fulfilled' ? values.value : [],
-      });
-    };
-    const timer = setTimeout(() => void load(), REQUEST_MS);
-    return () => {
-      clearTimeout(timer);
-      left.abort();
-    };
-  }, [catalog, isOpen, field]);
-  return remote;
+  const { range, minLevel } = view;
+  const key = `${sourceKey(view)} ${JSON.stringify(range)} ${minLevel}`;
+  // What was loaded stays when the list is closed.
+  const asked = useRef({ fields: '', values: '' }).current;
+  if (isOpen) asked.fields = key;
+  if (field !== undefined) asked.values = `${key} ${field}`;
+  const filter = () => toFilter({ ...ALL_LOGS, range, minLevel }, Date.now());
+  const fields = useRequest(asked.fields, REQUEST_MS, async (signal) =>
+    asked.fields === ''
+      ? []
+      : (await source.fields({ filter: filter(), limit: MAX_FIELDS }, { signal, budgetMs: BUDGET_MS })).fields,
+  );
+  const values = useRequest(asked.values, REQUEST_MS, async (signal) =>
+    field === undefined
+      ? []
+      : (await source.top({ filter: filter(), by: field, limit: MAX_VALUES }, { signal, budgetMs: BUDGET_MS })).values,
+  );
+  const own = field === undefined || values.isLoading ? null : values.value;
+  return useMemo(() => ({ fields: fields.value ?? [], values: own ?? [] }), [fields.value, own]);
 }
 
 interface QueryOption {
@@ -337,38 +330,36 @@ function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
 }
 
 /** A comparison as it is typed: `level>=warn`, `-shard=7`, `user="a b"`. */
-const TOKEN = /(?<=^|[\s(])-?[\w.@/-]+(?:>=|<=|!=|[=:<>])(?:"[^"]*"?|[^\s)"]+)/g;
+const TOKEN = /(?<=^|[\s(])(-?[\w.@/-]+(?:>=|<=|!=|[=:<>])(?:"[^"]*"?|[^\s)"]+))/;
 
-/** Marks comparisons as units; lies behind the text of the field and scrolls with it. */
+/** Marks comparisons as units; lies behind the text of the field. */
 function QueryTokens({ text, scrollLeft }: { text: string; scrollLeft: number }) {
-  const parts: { text: string; isToken: boolean }[] = [];
-  let done = 0;
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    parts.push({ text: text.slice(done, index), isToken: false }, { text: token, isToken: true });
-    done = index + token.length;
-  }
-  if (parts.length === 0) return null;
+  const parts = text.split(TOKEN);
   return (
-    <span class="query-marker" aria-hidden="true">
-      <span style={{ transform: `translateX(${-scrollLeft}px)` }}>
-        {parts.map(({ text: part, isToken }, index) => (isToken ? <i key={index}>{part}</i> : part))}
-      </span>
-    </span>
+    <QueryOverlay scrollLeft={scrollLeft}>
+      {parts.map((part, index) => (index % 2 === 1 ? <i key={index}>{part}</i> : part))}
+    </QueryOverlay>
   );
 }
 
-/** Underlines the character where the query is wrong; lies over the field and scrolls with it. */
+/** Underlines the character where the query is wrong; lies over the field. */
 function QueryMarker({ text, position, scrollLeft }: { text: string; position: number; scrollLeft: number }) {
   const at = Math.min(position, text.length);
-  const character = text.codePointAt(at);
-  const shown = character === undefined ? ' ' : String.fromCodePoint(character);
+  const [character = ' '] = text.slice(at);
+  return (
+    <QueryOverlay scrollLeft={scrollLeft}>
+      {text.slice(0, at)}
+      <b>{character}</b>
+    </QueryOverlay>
+  );
+}
+
+/** The text of the field again, invisible, to mark parts of it; scrolls with the field. */
+function QueryOverlay({ scrollLeft, children }: { scrollLeft: number; children: ComponentChildren }) {
   return (
     <span class="query-marker" aria-hidden="true">
       {/* An object sets the property itself, which the content security policy allows. */}
-      <span style={{ transform: `translateX(${-scrollLeft}px)` }}>
-        {text.slice(0, at)}
-        <b>{shown}</b>
-      </span>
+      <span style={{ transform: `translateX(${-scrollLeft}px)` }}>{children}</span>
     </span>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { findRegexProblem } from '../../log-view/workspace/text-matcher.ts';
+import { preferences } from '../../state/preferences.ts';
 import { type BoxContent, boxChange, boxText, readBox } from '../../state/query-view.ts';
-import { readStoredTexts, Store, type TextStorage, tryStorage } from '../../state/store.ts';
 import type { LogsView } from '../../state/view.ts';
 
 /** Pause in typing after which the view changes. */
@@ -111,41 +111,15 @@ function regexProblem(text: string, { pattern, message }: { pattern: string; mes
   return { kind: 'invalid', message, position: Math.max(0, text.indexOf(pattern)) };
 }
 
-const KEY = 'porthole.queries';
-
 /** More are not found by scrolling through them. */
 const MAX_QUERIES = 30;
 
 /** A longer one was pasted; it would push the others out of the storage. */
 const MAX_LENGTH = 1000;
 
-/** The last queries, newest first; kept in the browser if it allows that, otherwise until the page is closed. */
-export class QueryHistory {
-  readonly list: Store<readonly string[]>;
-  readonly #storage: TextStorage | undefined;
-
-  constructor(storage: TextStorage | undefined) {
-    this.#storage = storage;
-    this.list = new Store<readonly string[]>(readQueries(storage));
-  }
-
-  add(text: string): void {
-    const query = text.trim();
-    if (query === '' || query.length > MAX_LENGTH || query === this.list.value[0]) return;
-    // Another tab may have added some.
-    const stored = readQueries(this.#storage);
-    const known = stored.length > 0 ? stored : this.list.value;
-    const list = [query, ...known.filter((other) => other !== query)].slice(0, MAX_QUERIES);
-    this.list.set(list);
-    tryStorage(() => this.#storage?.setItem(KEY, JSON.stringify(list)));
-  }
+/** Puts a query in front of the last ones. */
+export function rememberQuery(text: string, { queries } = preferences): void {
+  const query = text.trim();
+  if (query === '' || query.length > MAX_LENGTH) return;
+  queries.set([query, ...queries.value.filter((other) => other !== query)].slice(0, MAX_QUERIES));
 }
-
-function readQueries(storage: TextStorage | undefined): string[] {
-  return readStoredTexts(storage, KEY)
-    .filter((query) => query.length <= MAX_LENGTH)
-    .slice(0, MAX_QUERIES);
-}
-
-// Where storage is forbidden, even reading the property throws.
-export const queryHistory = new QueryHistory(tryStorage(() => globalThis.window?.localStorage));

@@ -58,7 +58,9 @@ async function copyCommand(view: LogsView): Promise<void> {
 async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<void> {
   try {
     const { signal } = new AbortController();
-    const content = await bytesAround(session.client.cluster.member(node), { file, offset, bytes }, signal);
+    const end = offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES;
+    const range = { file, start: offset - AROUND_BYTES, end };
+    const content = await readBytes(session.client.cluster.member(node), range, signal);
     saveContent(content, file);
     showNotice(`Downloaded ${formatBytes(content.size)}`);
   } catch (thrown) {
@@ -89,19 +91,18 @@ function rawPath(node: string, file: string): string {
   return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
 }
 
-/** One megabyte of a file around a record. */
-export async function bytesAround(
+/** A part of a file as it is stored; with `text`, decompressed where that is necessary. */
+export async function readBytes(
   node: Pick<NodeState, 'openLog'>,
-  { file, offset, bytes }: { file: string; offset: number; bytes: number },
+  { start, end, ...file }: { file: string; text?: boolean; start: number; end: number },
   signal: AbortSignal,
 ): Promise<Blob> {
-  const log = await node.openLog({ file }, { signal });
+  const log = await node.openLog(file, { signal });
   try {
-    const start = Math.max(0, offset - AROUND_BYTES);
-    const end = Math.min(log.sizeBytes, offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES);
     const chunks: BlobPart[] = [];
     // Chunks are reused: copy what is kept.
-    for await (const chunk of log.read(start, end, { signal })) chunks.push(chunk.slice());
+    for await (const chunk of log.read(Math.max(0, start), Math.min(end, log.sizeBytes), { signal }))
+      chunks.push(chunk.slice());
     return new Blob(chunks, { type: 'application/octet-stream' });
   } finally {
     await log.close();
