@@ -61,7 +61,7 @@ function places(page: Page): [path: string, isShown: () => Promise<void>][] {
     ['/', () => waitUntilVisible(page.getByText('1 key differs'))],
     ['/incidents', () => waitUntilVisible(page.getByRole('heading', { name: 'Before, during, after' }))],
     ['/nodes', () => waitUntilVisible(page.getByRole('rowheader', { name: /n2/ }))],
-    ['/nodes/n1', () => waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }))],
+    ['/nodes/n1', () => waitUntilVisible(page.getByRole('table', { name: 'Runs, newest first' }))],
     ['/nodes/n1/config', () => waitUntilVisible(page.locator('.toml-mask'))],
     ['/nodes/n1/logs', () => waitUntilVisible(page.getByRole('link', { name: 'a.log' }))],
     ['/config?expected=1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
@@ -161,7 +161,7 @@ describe.each([
     await waitUntilVisible(page.getByText('1 key differs'));
     await fits();
     await page.getByRole('link', { name: 'n1', exact: true }).first().click();
-    await waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }));
+    await waitUntilVisible(page.getByRole('table', { name: 'Runs, newest first' }));
     await fits();
     await page.getByRole('link', { name: 'Log files' }).click();
     await waitUntilVisible(page.getByRole('link', { name: 'a.log' }));

@@ -1,6 +1,6 @@
 import type { ClusterRecord } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { groupEvents, shownEvents } from './event-text.ts';
+import { groupEvents, shownEvents, withChanges } from './event-text.ts';
 
 const record = (node: string, timeMs: number, context: Record<string, unknown>): ClusterRecord => ({
   ...{ type: 'record', node, file: 'events.log', offset: timeMs, bytes: 1, cursor: `${node}${timeMs}`, timeMs },
@@ -14,7 +14,9 @@ test('a restart is one event, however many parts of it were seen', () => {
     record('c', 16_000, { kind: 'member-left', member: 'a' }),
     record('a', 15_000, { kind: 'log-rotated' }),
   ]);
-  expect(shown.map(({ node, title, detail }) => [node, title, detail])).toEqual([['a', 'restarted', 'away 3.4 s']]);
+  expect(shown.map(({ node, title, detail }) => [node, title, detail])).toEqual([
+    ['a', 'restarted', 'stopped in order, away 3.4 s'],
+  ]);
 });
 
 test('a loss stands at the last sign of the node, a rise at its first record and without its new error', () => {
@@ -44,4 +46,42 @@ test('what several nodes do at the same time is one line', () => {
   const started = (node: string, timeMs: number) => record(node, timeMs, { kind: 'started', version: '1' });
   const groups = groupEvents(shownEvents([started('a', 100_000), started('b', 99_000), started('c', 10_000)]));
   expect(groups.map(({ nodes }) => nodes)).toEqual([['a', 'b'], ['c']]);
+});
+
+test('a restart says how it ended, and to which version', () => {
+  const back = { kind: 'member-back', member: 'a', awayMs: 4000, isRestarted: true };
+  const shown = shownEvents([
+    record('b', 20_000, back),
+    record('a', 19_000, { kind: 'version-changed', before: '0.6.0', version: '0.6.1' }),
+    record('a', 15_000, { kind: 'killed' }),
+  ]);
+  expect(shown.map(({ title, detail }) => [title, detail])).toEqual([['restarted, 0.6.0 → 0.6.1', 'killed, away 4 s']]);
+});
+
+test('an end that the node reported itself is not told again by those who saw it', () => {
+  const shown = shownEvents([
+    record('b', 16_000, { kind: 'member-left', member: 'a' }),
+    record('a', 15_000, { kind: 'stopped' }),
+  ]);
+  expect(shown.map(({ kind }) => kind)).toEqual(['stopped']);
+});
+
+test('a change has its old and new values, if the history has them', () => {
+  const events = shownEvents([
+    record('a', 2, { kind: 'config-changed', keys: ['wal.dir'], changed: 1, config: 'v2' }),
+    record('b', 1, { kind: 'config-changed', keys: ['wal.dir'], changed: 1, config: 'v2' }),
+  ]);
+  const period = { version: 'v2', fromMs: 2, toMs: null };
+  const changes = [
+    { key: 'wal.dir', before: '/data/wal', after: '/mnt/wal' },
+    ...['a', 'b', 'c'].map((key) => ({ key, before: null, after: 1 })),
+  ];
+  const known = withChanges(events, [
+    { id: 'a', history: { periods: [{ ...period, changes }], isComplete: true } },
+    { id: 'b', history: null },
+  ]);
+  expect(known.map(({ detail }) => detail)).toEqual([
+    'wal.dir /data/wal → /mnt/wal\na absent → 1\nb absent → 1\n1 more',
+    'wal.dir',
+  ]);
 });

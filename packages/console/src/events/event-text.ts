@@ -1,5 +1,13 @@
 import type { ClusterRecord } from '@porthole/client';
-import { type EventKind, type NodeEvent, toEvent } from '@porthole/contract';
+import {
+  type ClusterConfigHistory,
+  type EventKind,
+  type NodeEvent,
+  toEvent,
+  type VersionChange,
+} from '@porthole/contract';
+import { showValue } from '../config/setting-values.ts';
+import { INCIDENTS, type IncidentsView } from '../state/view.ts';
 import { formatCounted, formatSpan } from '../ui/format.ts';
 import type { IconName } from '../ui/icon.tsx';
 
@@ -49,6 +57,13 @@ export const STYLES: Readonly<Record<EventKind, KindStyle>> = {
   'recorder-stopped': { icon: 'alert', tone: 'err', title: 'stopped recording' },
 };
 
+/** More changes of one configuration are a count. */
+const MAX_CHANGES = 3;
+
+/** What is shown around an event: what led to it, and what came of it. */
+const BEFORE_MS = 5 * 60_000;
+const AFTER_MS = 10 * 60_000;
+
 /** What happens all the time, or is told by other events. */
 const HIDDEN: readonly EventKind[] = ['log-rotated', 'member-joined'];
 
@@ -63,9 +78,24 @@ export function shownEvents(records: readonly ClusterRecord[]): ShownEvent[] {
   const all = records.flatMap((record) => toShown(record) ?? []).filter(({ kind }) => !HIDDEN.includes(kind));
   const backs = all.filter(({ kind }) => kind === 'member-back');
   const bursts = all.filter(({ kind }) => kind === 'log-burst');
+  const parts = new Map(backs.map((back) => [back, all.filter((event) => isPartOfReturn(event, back))]));
   return all
-    .filter((event) => !backs.some((back) => isPartOfReturn(event, back)) && !isOfBurst(event, bursts))
+    .filter((event) => ![...parts.values()].some((own) => own.includes(event)))
+    .filter((event) => !isOfBurst(event, bursts) && !isSeenEnd(event, all))
+    .map((event) => ({ ...event, ...returnText(event, parts.get(event) ?? []) }))
     .sort((a, b) => b.timeMs - a.timeMs);
+}
+
+/** `restarted, 0.6.0 → 0.6.1`, `stopped in order, away 4 s` */
+function returnText({ kind, title, detail }: ShownEvent, parts: readonly ShownEvent[]): Partial<ShownEvent> {
+  if (kind !== 'member-back') return {};
+  const { before, version } = parts.find((part) => part.kind === 'version-changed')?.fields ?? {};
+  const has = (...kinds: EventKind[]) => parts.some((part) => kinds.includes(part.kind));
+  const how = has('killed') ? 'killed' : has('stopped', 'member-left') ? 'stopped in order' : null;
+  return {
+    title: before && version ? `${title}, ${text(before)} → ${text(version)}` : title,
+    detail: [how, detail].filter(Boolean).join(', ') || null,
+  };
 }
 
 function toShown(record: ClusterRecord): ShownEvent | undefined {
@@ -112,14 +142,35 @@ function describe({ kind, fields, message }: NodeEvent): Partial<KindStyle> & { 
       const keys = changedKeys(fields);
       const count = typeof fields.changed === 'number' ? fields.changed : keys.length;
       const title = kind === 'config-changed' ? 'configuration changed' : 'configuration edited, not loaded';
-      return { title: `${title}, ${formatCounted(count, 'key')}`, detail: keys.slice(0, 3).join(' · ') || null };
+      return {
+        title: `${title}, ${formatCounted(count, 'key')}`,
+        detail: keys.slice(0, MAX_CHANGES).join(' · ') || null,
+      };
     }
     default:
       return { detail: message };
   }
 }
 
-/** The keys of an event about a configuration; their values are in its history. */
+/** Changes of configurations with their old and new values: `wal.dir /data/wal → /mnt/wal`. */
+export function withChanges(events: readonly ShownEvent[], nodes: ClusterConfigHistory['nodes']): ShownEvent[] {
+  return events.map((event) => {
+    if (event.kind !== 'config-changed') return event;
+    const { periods = [] } = nodes.find(({ id }) => id === event.node)?.history ?? {};
+    const { changes } = periods.find(({ version }) => version === event.fields.config) ?? {};
+    return changes?.length ? { ...event, detail: changesText(changes) } : event;
+  });
+}
+
+function changesText(changes: readonly VersionChange[]): string {
+  const texts = changes
+    .slice(0, MAX_CHANGES)
+    .map(({ key, before, after }) => `${key} ${showValue(before).text} → ${showValue(after).text}`);
+  const more = changes.length - texts.length;
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join('\n');
+}
+
+/** The keys of an event about a configuration. */
 export function changedKeys({ keys }: NodeEvent['fields']): string[] {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
@@ -134,7 +185,7 @@ function firstOf({ record, pattern }: NodeEvent['fields']): string | null {
 
 function isPartOfReturn(event: ShownEvent, back: ShownEvent): boolean {
   if (event === back || event.node !== back.node) return false;
-  if (!/^(started|stopped|member-left|member-lost)$/.test(event.kind)) return false;
+  if (!/^(started|stopped|killed|version-changed|member-left|member-lost)$/.test(event.kind)) return false;
   const awayMs = typeof back.fields.awayMs === 'number' ? back.fields.awayMs : 0;
   return event.timeMs > back.timeMs - awayMs - AROUND_MS && event.timeMs < back.timeMs + AROUND_MS;
 }
@@ -143,6 +194,13 @@ function isOfBurst({ kind, node, timeMs }: ShownEvent, bursts: readonly ShownEve
   return (
     kind === 'new-pattern' && bursts.some((burst) => burst.node === node && Math.abs(burst.timeMs - timeMs) < BURST_MS)
   );
+}
+
+/** Others saw the end that the node itself reported. */
+function isSeenEnd({ kind, node, timeMs }: ShownEvent, all: readonly ShownEvent[]): boolean {
+  if (kind !== 'member-left' && kind !== 'member-lost') return false;
+  const isEnd = (other: ShownEvent) => other.kind === 'stopped' || other.kind === 'killed';
+  return all.some((other) => isEnd(other) && other.node === node && Math.abs(other.timeMs - timeMs) < AROUND_MS);
 }
 
 /** Events that say the same of several nodes at about the same time are one; newest first. */
@@ -169,6 +227,11 @@ export function spacedEvents(events: readonly ShownEvent[], distanceMs: number):
 
 function rank({ tone }: ShownEvent): number {
   return tone === 'err' ? 3 : tone === 'accent' ? 2 : tone === 'warn' ? 1 : 0;
+}
+
+/** What happened around an event. */
+export function incidentAround(timeMs: number, labels: readonly string[]): IncidentsView {
+  return { ...INCIDENTS, labels, range: { kind: 'fixed', fromMs: timeMs - BEFORE_MS, toMs: timeMs + AFTER_MS } };
 }
 
 /** The class of its colour. */

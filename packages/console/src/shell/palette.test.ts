@@ -20,9 +20,9 @@ test('actions of the page come first, with their shortcuts', () => {
 });
 
 test('has entries for every node, its logs and its configuration', () => {
-  expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '' });
+  expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '', range: null });
   expect(viewOf('Logs of b')).toEqual({ ...ALL_LOGS, sources: [{ node: 'b', log: null }] });
-  expect(viewOf('Configuration of b')).toEqual({ page: 'node', id: 'b', tab: 'config', text: '' });
+  expect(viewOf('Configuration of b')).toEqual({ page: 'node', id: 'b', tab: 'config', text: '', range: null });
 });
 
 test('a saved view is opened by its name, in which nothing is hidden', () => {

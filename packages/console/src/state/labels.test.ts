@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   groupByLabel,
+  groupedBy,
   hasLabels,
   labelNameProblem,
   labelNames,
@@ -8,7 +9,6 @@ import {
   offeredLabels,
   parseLabelName,
   parseLabels,
-  toggleLabel,
 } from './labels.ts';
 
 const node = (id: string, labels?: Record<string, string>) => ({ id, ...(labels && { labels }) });
@@ -62,8 +62,18 @@ describe('labels of nodes', () => {
     ]);
   });
 
-  test('are added to the filter and removed from it', () => {
-    expect(toggleLabel(['zone=a'], 'rack=7')).toEqual(['zone=a', 'rack=7']);
-    expect(toggleLabel(['zone=a', 'rack=7'], 'zone=a')).toEqual(['rack=7']);
+  test('group many nodes by role, or by zone if that is all there is to tell them apart', () => {
+    const many = (roles: readonly string[], zones: readonly string[]) =>
+      Array.from({ length: 13 }, (_, index) => ({
+        ...node(`n${index}`, { zone: zones[index % zones.length] ?? '' }),
+        role: roles[index % roles.length] ?? '',
+      }));
+    const mixed = many(['broker', 'storage'], ['eu-1', 'eu-2']);
+    expect([groupedBy(mixed, null), groupedBy(mixed.slice(1), null)]).toEqual(['role', null]);
+    expect(groupedBy(many(['broker'], ['eu-1', 'eu-2']), null)).toBe('zone');
+    expect(groupedBy(many(['broker'], ['eu-1']), null)).toBeNull();
+    expect([groupedBy(mixed, 'none'), groupedBy(mixed, 'zone')]).toEqual([null, 'zone']);
+    const urgent = groupByLabel(mixed, 'role', (own) => own.some(({ id }) => id === 'n1'));
+    expect(urgent.map(({ label }) => label)).toEqual(['role=storage', 'role=broker']);
   });
 });

@@ -45,11 +45,6 @@ export function labelNameProblem(text: string): string | null {
   return isLabelName(text) ? null : 'expected the name of a label like zone';
 }
 
-/** Adds a filter, or removes it. */
-export function toggleLabel(labels: readonly string[], label: string): string[] {
-  return labels.includes(label) ? labels.filter((other) => other !== label) : [...labels, label];
-}
-
 /** Whether a node has the labels, or may have them: nothing is known of one that never responded. */
 export function hasLabels({ labels = {}, role }: Labelled, wanted: readonly string[]): boolean {
   return role === 'unknown' || matchesLabels(labels, wanted);
@@ -70,21 +65,42 @@ export function offeredLabels(nodes: readonly Labelled[]): string[] {
   return [...new Set(nodes.flatMap(labelTexts))].sort(byText).slice(0, MAX_OFFERED);
 }
 
-/** By the value of a label, sorted by it; nodes without it come last. Without a name, all nodes are one group. */
-export function groupByLabel<Node extends Labelled>(nodes: readonly Node[], by: string | null): LabelGroup<Node>[] {
+/** More nodes are grouped, unless something else was chosen. */
+const MANY_NODES = 12;
+
+/** Groups, if `by` is not given, many nodes by role, or by zone if all have one role. `none`: they are not grouped. */
+export function groupedBy(nodes: readonly Labelled[], by: string | null): string | null {
+  if (by !== null) return by === 'none' ? null : by;
+  const differs = (name: string) => new Set(nodes.map((node) => labelOf(node, name))).size > 1;
+  return nodes.length <= MANY_NODES ? null : (['role', 'zone'].find(differs) ?? null);
+}
+
+/**
+ * By the value of a label, or by role, sorted by it: first those that are urgent, last nodes without the label. Without a
+ * name, all nodes are one group.
+ */
+export function groupByLabel<Node extends Labelled>(
+  nodes: readonly Node[],
+  by: string | null,
+  isUrgent: (nodes: readonly Node[]) => boolean = () => false,
+): LabelGroup<Node>[] {
   const groups = new Map<string | null, Node[]>();
   for (const node of nodes) {
     const label = by === null ? null : labelOf(node, by);
-    groups.set(label, [...(groups.get(label) ?? []), node]);
+    const group = groups.get(label);
+    if (group) group.push(node);
+    else groups.set(label, [node]);
   }
+  const rank = ({ label, nodes: own }: LabelGroup<Node>) => (isUrgent(own) ? 0 : label === null ? 2 : 1);
   return [...groups]
     .map(([label, own]) => ({ label, nodes: own }))
-    .sort((a, b) => (a.label === null ? 1 : b.label === null ? -1 : byText(a.label, b.label)));
+    .sort((a, b) => rank(a) - rank(b) || byText(a.label ?? '', b.label ?? ''));
 }
 
-/** `zone=eu-1`; `null` if the node has no such label. */
-export function labelOf({ labels = {} }: Pick<Labelled, 'labels'>, name: string): string | null {
-  return Object.hasOwn(labels, name) ? `${name}=${labels[name]}` : null;
+/** `zone=eu-1`; `null` if the node has no such label. Its role is like one. */
+export function labelOf({ labels = {}, role }: Pick<Labelled, 'labels' | 'role'>, name: string): string | null {
+  if (Object.hasOwn(labels, name)) return `${name}=${labels[name]}`;
+  return name === 'role' && role !== undefined ? `role=${role}` : null;
 }
 
 /** `rack=2` before `rack=10`. */

@@ -31,12 +31,13 @@ describe('a view and its URL', () => {
     ],
     ['/nodes', ALL_NODES],
     ['/nodes?by=zone', { ...ALL_NODES, by: 'zone' }],
-    ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '' }],
-    ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '' }],
-    ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout' }],
-    ['/nodes/a/config?as=table', { page: 'node', id: 'a', tab: 'config', text: '', shape: 'table' }],
-    ['/nodes/a/config?as=start', { page: 'node', id: 'a', tab: 'config', text: '', shape: 'start' }],
-    ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '' }],
+    ['/nodes?q=storage&last=6h', { ...ALL_NODES, text: 'storage', range: { kind: 'last', spanMs: 21_600_000 } }],
+    ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '', range: null }],
+    ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '', range: null }],
+    ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout', range: null }],
+    ['/nodes/a/config?as=table', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'table' }],
+    ['/nodes/a/config?as=start', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'start' }],
+    ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '', range: null }],
     ['/config', ALL_CONFIG],
     ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],
     ['/config?label=zone=a&by=rack&in=rack=7', { ...ALL_CONFIG, labels: ['zone=a'], by: 'rack', group: 'rack=7' }],
@@ -228,10 +229,11 @@ function views(): fc.Arbitrary<View> {
     id,
     tab: fc.constantFrom('overview' as const, 'config' as const, 'logs' as const),
     text,
+    range,
   });
   const overview = fc.record({ page: fc.constant('overview' as const), labels, by: labelName, range });
   const incidents = fc.record({ page: fc.constant('incidents' as const), labels, range });
-  const nodes = fc.record({ page: fc.constant('nodes' as const), labels, by: labelName });
+  const nodes = fc.record({ page: fc.constant('nodes' as const), labels, by: labelName, text, range });
   return fc.oneof(overview, incidents, nodes, node, config, logs);
 }
 

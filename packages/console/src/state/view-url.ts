@@ -29,7 +29,7 @@ export function parseView(url: URL): View {
   if (path === '/logs') return parseLogs(url.searchParams);
   if (path === '/config') return parseConfig(url.searchParams);
   if (path === '/incidents') return parseIncidents(url.searchParams);
-  if (path === '/nodes') return { page: 'nodes', ...parseSelection(url.searchParams) };
+  if (path === '/nodes') return parseNodes(url.searchParams);
   const node = path === undefined ? undefined : parseNode(path, url.searchParams);
   return node ?? { page: 'unknown', path: url.pathname };
 }
@@ -44,13 +44,13 @@ export function addressProblems(url: URL): string[] {
 function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
   if (view.page === 'overview') return { ...LABEL_CHECKS, ...RANGE_CHECKS };
   if (view.page === 'incidents') return { label: labelProblem, ...RANGE_CHECKS };
-  if (view.page === 'nodes') return LABEL_CHECKS;
+  if (view.page === 'nodes') return { q: null, ...LABEL_CHECKS, ...RANGE_CHECKS };
   if (view.page === 'config')
     return {
       ...{ role: null, left: null, right: null, q: null, in: null, expected: expectedOne, as: expectedShape },
       ...LABEL_CHECKS,
     };
-  return { q: null, ...(view.tab === 'config' && { as: expectedShape }) };
+  return { q: null, ...RANGE_CHECKS, ...(view.tab === 'config' && { as: expectedShape }) };
 }
 
 function expectedOne(value: string): string | null {
@@ -69,13 +69,13 @@ export function viewUrl(view: View): string {
     case 'incidents':
       return buildUrl('/incidents', rangeQuery(selectionQuery({ ...view, by: null }), view.range));
     case 'nodes':
-      return buildUrl('/nodes', selectionQuery(view));
+      return buildUrl('/nodes', rangeQuery(nodesQuery(view), view.range));
     case 'logs':
       return buildUrl('/logs', logsQuery(view));
     case 'config':
       return buildUrl('/config', configQuery(view));
     case 'node':
-      return buildUrl(nodePath(view), nodeQuery(view));
+      return buildUrl(nodePath(view), rangeQuery(nodeQuery(view), view.range));
     case 'unknown':
       return view.path;
   }
@@ -96,7 +96,8 @@ function parseNode(path: string, query: URLSearchParams): NodeView | undefined {
   const [, first, encoded, tab, ...rest] = path.split('/');
   const id = decoded(encoded);
   if (first !== 'nodes' || !id || rest.length > 0) return undefined;
-  const view = { page: 'node', id: parseNodeId(id), tab: 'overview', text: query.get('q') ?? '' } as const;
+  const base = { page: 'node', id: parseNodeId(id), tab: 'overview' } as const;
+  const view = { ...base, text: query.get('q') ?? '', range: parseRange(query) };
   if (tab === undefined) return view;
   if (!Object.hasOwn(TABS, tab)) return undefined;
   return { ...view, tab: TABS[tab] ?? 'overview', ...(tab === 'config' && parseShape(query)) };
@@ -136,6 +137,16 @@ function parseSelection(query: URLSearchParams): Pick<NodesView, 'labels' | 'by'
 
 function parseOverview(query: URLSearchParams): OverviewView {
   return { page: 'overview', ...parseSelection(query), range: parseRange(query) };
+}
+
+function parseNodes(query: URLSearchParams): NodesView {
+  return { page: 'nodes', ...parseSelection(query), text: query.get('q') ?? '', range: parseRange(query) };
+}
+
+function nodesQuery(view: NodesView): URLSearchParams {
+  const query = selectionQuery(view);
+  if (view.text) query.set('q', view.text);
+  return query;
 }
 
 function parseIncidents(query: URLSearchParams): IncidentsView {

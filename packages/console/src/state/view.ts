@@ -34,7 +34,7 @@ export function resolveRange(range: TimeRange | null, nowMs: number): { fromMs?:
 interface NodeSelection {
   /** Only nodes with these labels: `zone=eu-*`; of each name one must match. */
   labels: readonly string[];
-  /** The name of the label by which they are grouped. */
+  /** The name of the label by which they are grouped; also `role` and `none`. `null`: many nodes are grouped by role. */
   by: string | null;
 }
 
@@ -50,9 +50,13 @@ export const OVERVIEW: OverviewView = { page: 'overview', labels: [], by: null, 
 /** The list of nodes. */
 export interface NodesView extends NodeSelection {
   page: 'nodes';
+  /** Only nodes whose name, role or labels contain these words. */
+  text: string;
+  /** `null`: the last hour. */
+  range: TimeRange | null;
 }
 
-export const ALL_NODES: NodesView = { page: 'nodes', labels: [], by: null };
+export const ALL_NODES: NodesView = { page: 'nodes', labels: [], by: null, text: '', range: null };
 
 /** What happened in a time range, in its order. */
 export interface IncidentsView {
@@ -173,8 +177,11 @@ export const ALL_CONFIG: ConfigView = {
 export interface NodeView {
   page: 'node';
   id: string;
+  /** `logs`: its files, which are a part of its page. */
   tab: 'overview' | 'config' | 'logs';
   text: string;
+  /** `null`: the last hour. */
+  range: TimeRange | null;
   /** Form of the configuration. */
   shape?: ConfigShape;
 }
@@ -212,7 +219,7 @@ export interface RecordKey {
 }
 
 export function nodeView(id: string, tab: NodeView['tab'] = 'overview', text = ''): NodeView {
-  return { page: 'node', id, tab, text };
+  return { page: 'node', id, tab, text, range: null };
 }
 
 /** All logs of a node, or one of them. */

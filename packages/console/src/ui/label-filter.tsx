@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
+import { groupedBy, labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
 import { cluster } from '../state/resource.ts';
 import { Condition } from './controls.tsx';
 import { useStore } from './hooks.ts';
@@ -17,12 +17,46 @@ interface LabelFilterProps {
   byText?: string;
 }
 
-/** The same behind a button that says what is chosen. */
-export function LabelMenu(props: LabelFilterProps) {
+/** Chooses nodes by their labels, and a label to group them by. Renders nothing if no node has labels. */
+export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }: LabelFilterProps) {
+  const names = labelNames(useStore(cluster.state).value?.nodes ?? []);
+  if (names.length === 0 && labels.length === 0 && by === null) return null;
+  return (
+    <div class="label-filter">
+      <Labels labels={labels} onLabels={onLabels} />
+      <BySelect
+        text={byText}
+        value={by ?? ''}
+        choices={[
+          ['', 'no label'],
+          ...[...new Set([...names, ...(by ? [by] : [])])].map((name) => [name, name] as const),
+        ]}
+        onChange={(value) => onBy(value || null)}
+      />
+    </div>
+  );
+}
+
+/** What nodes are grouped by: also their role, or nothing. */
+export function GroupBy({ by, onBy }: Pick<LabelFilterProps, 'by' | 'onBy'>) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
-  const { labels, by } = props;
-  if (labelNames(nodes).length === 0 && labels.length === 0 && by === null) return null;
-  const chosen = [...labels, ...(by === null ? [] : [`by ${by}`])].join(', ');
+  const usual = groupedBy(nodes, null) ?? 'none';
+  const names = [...new Set(['role', ...labelNames(nodes), ...(by && by !== 'none' ? [by] : [])])];
+  return (
+    <BySelect
+      text="Group by"
+      value={by ?? usual}
+      choices={[['none', 'nothing'], ...names.map((name) => [name, name] as const)]}
+      onChange={(value) => onBy(value === usual ? null : value)}
+    />
+  );
+}
+
+/** The same behind a button that says what is chosen. */
+export function LabelMenu({ labels, onLabels, by, onBy }: LabelFilterProps) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  if (nodes.length === 1 && labels.length === 0) return null;
+  const chosen = [...labels, ...(by === null ? [] : [by === 'none' ? 'not grouped' : `by ${by}`])].join(', ');
   return (
     <Menu
       label={`Nodes: ${chosen || 'all'}`}
@@ -35,47 +69,59 @@ export function LabelMenu(props: LabelFilterProps) {
       }
     >
       {() => (
-        <div class="dim wraps col menu-part">
-          <LabelFilter {...props} />
+        <div class="dim wraps label-filter menu-part">
+          <Labels labels={labels} onLabels={onLabels} />
+          <GroupBy by={by} onBy={onBy} />
         </div>
       )}
     </Menu>
   );
 }
 
-/** Chooses nodes by their labels, and a label to group them by. Renders nothing if no node has labels. */
-export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }: LabelFilterProps) {
-  const nodes = useStore(cluster.state).value?.nodes ?? [];
-  const names = labelNames(nodes);
-  if (names.length === 0 && labels.length === 0 && by === null) return null;
+interface BySelectProps {
+  text: string;
+  value: string;
+  choices: readonly (readonly [value: string, text: string])[];
+  onChange: (value: string) => void;
+}
+
+function BySelect({ text, value, choices, onChange }: BySelectProps) {
   return (
-    <div class="label-filter">
-      {labels.length > 0 && (
-        <ul class="chips" aria-label="Only nodes with these labels">
-          {labels.map((label) => (
-            <Condition key={label} text={label} onRemove={() => onLabels(labels.filter((other) => other !== label))} />
-          ))}
-        </ul>
-      )}
+    <label class="flex">
+      <span class="dim fixed">{text}</span>
+      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {choices.map(([own, name]) => (
+          <option key={own} value={own}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Labels({ labels, onLabels }: Pick<LabelFilterProps, 'labels' | 'onLabels'>) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  return (
+    <>
+      <LabelChips labels={labels} onLabels={onLabels} />
       <LabelField
         offered={offeredLabels(nodes).filter((label) => !labels.includes(label))}
         onAdd={(label) => onLabels([...labels.filter((other) => other !== label), label])}
       />
-      <label class="label-by">
-        <span class="dim">{byText}</span>
-        <select
-          value={by ?? ''}
-          onChange={({ currentTarget }) => onBy(currentTarget.value === '' ? null : currentTarget.value)}
-        >
-          <option value="">no label</option>
-          {[...new Set([...names, ...(by === null ? [] : [by])])].map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-    </div>
+    </>
+  );
+}
+
+/** The labels that nodes must have. */
+export function LabelChips({ labels, onLabels }: Pick<LabelFilterProps, 'labels' | 'onLabels'>) {
+  if (labels.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Only nodes with these labels">
+      {labels.map((label) => (
+        <Condition key={label} text={label} onRemove={() => onLabels(labels.filter((other) => other !== label))} />
+      ))}
+    </ul>
   );
 }
 

@@ -1,18 +1,21 @@
-import { describe, expect, test } from 'vitest';
+import type { ClusterNode } from '@porthole/client';
+import { describe, expect, it, test } from 'vitest';
 import {
-  asOfText,
   clockText,
-  errorsText,
-  headline,
   hiddenText,
   isClockOff,
-  isShippingBad,
   isSilent,
-  lagText,
+  lostMs,
   majorityVersion,
   missingNodes,
-  shippingText,
+  nodeNotes,
+  nodesText,
+  shortNames,
+  stateSentence,
   stateText,
+  stateWord,
+  waitingText,
+  worstFirst,
 } from './node-health.ts';
 import { clusterNode, version } from './testing/cluster-node.ts';
 
@@ -31,23 +34,11 @@ const left = clusterNode('left', { state: 'left' });
 
 const sick = clusterNode('sick', { problems: [{ check: 'log directory', detail: '/logs does not exist' }] });
 
-test('shipping to the archive is described with what waits, what was lost and what is wrong', () => {
-  const state = { lagMs: 0, lagBytes: 0, shippedRecords: 1200, lostBytes: 0, problem: null };
-  expect(shippingText(state)).toBe('nothing waits · 1,200 records shipped since its start');
-  expect(shippingText({ ...state, lagMs: 90_000, lagBytes: 2048, lostBytes: 1024, problem: 'refused' })).toMatch(
-    /^refused · 1 min 30 s and 2.* behind · 1.* deleted before they were shipped · 1,200 records/,
+test('what waits for the archive is described, and what was lost', () => {
+  expect(waitingText({ lagMs: 0, lagBytes: 0, lostBytes: 0 })).toBe('nothing waits');
+  expect(waitingText({ lagMs: 90_000, lagBytes: 2048, lostBytes: 1024 })).toMatch(
+    /^1 min 30 s and 2.* behind · 1.* deleted before they were shipped$/,
   );
-});
-
-test.each([
-  [0, 0, 0, 'complete'],
-  [90_000, 2048, 0, '1 min 30 s behind'],
-  [0, 0, 3_000_000, 'complete · 3.0 MB lost'],
-])('in the list, a lag of %i ms and %i bytes with %i bytes lost', (lagMs, lagBytes, lostBytes, text) => {
-  const archive = { lagMs, lagBytes, lostBytes };
-  expect(lagText(archive)).toBe(text);
-  expect(isShippingBad({ archive, problems: [] })).toBe(lostBytes > 0);
-  expect(isShippingBad({ archive, problems: [{ check: 'archive', detail: 'too far behind' }] })).toBe(true);
 });
 
 describe('nodes that a filter hides', () => {
@@ -77,7 +68,7 @@ describe('the headline', () => {
     [[clusterNode('a'), clusterNode('b'), left], 'All 2 nodes up'],
     [[clusterNode('a'), sick, gone], '2 of 3 nodes up · 1 degraded'],
   ])('counts nodes that should be up, and degraded ones', (nodes, text) => {
-    expect(headline(nodes)).toBe(text);
+    expect(nodesText(nodes)).toBe(text);
   });
 
   test('is followed by missing nodes, last seen first', () => {
@@ -96,14 +87,38 @@ test('a node that is down or degraded has a reason', () => {
   ]);
 });
 
-test('what is shown of a node that is up has its age, if it is old', () => {
-  const ofAge = (ageMs: number) => asOfText(clusterNode('a', { asOfMs: NOW - ageMs }), NOW);
-  expect([asOfText(clusterNode('a'), NOW), ofAge(30_000), ofAge(150_000)]).toEqual([
-    undefined,
-    undefined,
-    expect.stringMatching(/^as of 2 min/),
-  ]);
-  expect(asOfText({ ...down, asOfMs: 1 }, NOW)).toBeUndefined();
+test('the state of a node is a word, and a sentence: of one that is gone with its end, and nothing that goes on', () => {
+  expect([clusterNode('a'), sick, down, gone, left].map(stateWord)).toEqual(['up', 'degraded', 'gone', 'gone', 'left']);
+  const at = { nowMs: NOW, zone: 'utc' };
+  const up = version('a', '1');
+  expect(stateSentence({ ...up, node: { ...up.node, onlineTime: NOW - 1_680_000 } }, undefined, at)).toBe(
+    'up for 28 min',
+  );
+  const report = { ...down.report, asOfMs: NOW - 60_000, recordedBy: 'b', missingMs: 300 };
+  const sentence = 'gone since 02:45:40; recorded by b, until 02:45:40.000 (0.3 s before it was lost)';
+  expect(stateSentence(down, report, at)).toBe(sentence);
+  expect(stateSentence(down, report, { ...at, nowMs: NOW + 600_000 })).toBe(sentence);
+  expect(stateSentence({ ...down, lastSeenMs: null }, undefined, at)).toBe('gone, since when is not known');
+  expect(lostMs({ lastSeenMs: 5 }, undefined)).toBe(5);
+  expect(lostMs({ lastSeenMs: 5 }, report)).toBe(NOW - 59_700);
+});
+
+test('a usual node has no notes, others have what is notable', () => {
+  const nodes = [wrote('a', 500), wrote('b', 1200), version('c', '1.0')];
+  const notes = (given: Partial<ClusterNode>, differing = 0) =>
+    nodeNotes({ ...wrote('x', 500), ...given }, nodes, { nowMs: NOW, differing });
+  expect(notes({})).toEqual([]);
+  expect(notes({ clock: { offsetMs: 412, uncertaintyMs: 2 } })).toEqual(['clock +412 ms ± 2']);
+  expect(notes({ asOfMs: NOW - 150_000 })).toEqual([expect.stringMatching(/^as of 2 min/)]);
+  expect(notes({ archive: { lagMs: 0, lagBytes: 0, lostBytes: 3_000_000 } })).toHaveLength(1);
+  expect(notes({ node: version('x', '0.9').node }, 2)).toEqual(['most run 1.0', 'configuration differs in 2 keys']);
+  expect(notes({ state: 'failed', clock: { offsetMs: 412, uncertaintyMs: 2 } })).toEqual([]);
+});
+
+test('problems come first, and among equals nothing moves', () => {
+  const nodes = [clusterNode('a'), left, clusterNode('b'), sick, clusterNode('c'), down];
+  expect(worstFirst(nodes).map(({ id }) => id)).toEqual(['down', 'sick', 'a', 'b', 'c', 'left']);
+  expect(worstFirst(nodes, ({ id }) => (id === 'b' ? 7 : 0)).map(({ id }) => id)[2]).toBe('b');
 });
 
 describe('a clock', () => {
@@ -142,22 +157,29 @@ test('the majority version is that of more than half of the nodes that are up', 
   expect(majorityVersion([version('a', '2'), { ...version('b', '1'), state: 'failed' }])).toBe('2');
 });
 
-const up = { state: 'up' } as const;
-
-const failed = { state: 'failed' } as const;
-
-const leftNode = { state: 'left' } as const;
-
-test.each([
-  [[up], null, 'Errors on this node', false],
-  [[up, up], null, 'Errors across the cluster', false],
-  [[up], { errors: 0, counted: 1 }, 'No errors on this node', false],
-  [[up, up, leftNode], { errors: 0, counted: 2 }, 'No errors on all 2 nodes', false],
-  [[up, up, failed], { errors: 0, counted: 2 }, 'No errors on 2 of 3 nodes', true],
-  [[up, up], { errors: 1, counted: 2 }, '1 error on all 2 nodes', true],
-  [[up, failed], { errors: 1200, counted: 1 }, 'At least 1,200 errors, 1 of 2 nodes counted', true],
-  [[up], { errors: 0, counted: 0 }, 'Errors not counted', true],
-  [[up, failed], { errors: 0, counted: 0 }, 'Errors not counted on any node', true],
-])('%j with %j: %s', (nodes, counts, text, isAlarm) => {
-  expect(errorsText(nodes, counts)).toEqual({ text, isAlarm });
+describe('short names', () => {
+  it.each([
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+    [
+      ['demo-broker-1', 'demo-broker-2'],
+      ['demo-broker-1', 'demo-broker-2'],
+    ],
+    [
+      ['lindb-prod-broker-1', 'lindb-prod-broker-2'],
+      ['broker-1', 'broker-2'],
+    ],
+    [
+      ['lindb-prod-broker-1', 'lindb-prod-storage-1'],
+      ['broker-1', 'storage-1'],
+    ],
+    [
+      ['broker-1.eu.example.org', 'broker-2.eu.example.org'],
+      ['broker-1', 'broker-2'],
+    ],
+  ])('%j', (ids, names) => {
+    expect([...shortNames(ids).values()]).toEqual(names);
+  });
 });

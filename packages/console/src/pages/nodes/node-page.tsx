@@ -1,56 +1,83 @@
-import type { ClusterNode } from '@porthole/client';
-import { useMemo } from 'preact/hooks';
-import { navigation } from '../../state/navigation.ts';
+import type { ClusterEnd, ClusterNode, ClusterRecord } from '@porthole/client';
+import { toItems } from '@porthole/records';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { EventsCard } from '../../events/event-list.tsx';
+import { loadNodeEvents } from '../../events/load-events.ts';
+import { MessageText } from '../../log-view/rows/record-row.tsx';
+import { componentText, levelTone, oneLine, pairsText, recordTime } from '../../log-view/rows/record-text.ts';
+import { rangeText } from '../../shell/range-menu.tsx';
+import { labelTexts } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
-import { cluster } from '../../state/resource.ts';
-import { type NodeView, nodeLogs, nodeView, recordedView } from '../../state/view.ts';
+import { readSearch } from '../../state/read-search.ts';
+import { cluster, Resource } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import {
+  canFollow,
+  closedRange,
+  LAST_HOUR,
+  type NodeView,
+  nodeLogs,
+  nodeView,
+  recordedView,
+  type TimeRange,
+  withRange,
+} from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot } from '../../ui/controls.tsx';
-import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
+import { formatDate, formatSecond, formatSpan, formatTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
-import { Loading, ResourceNote } from '../../ui/notes.tsx';
+import { Loading } from '../../ui/notes.tsx';
+import { ResourceCard } from '../../ui/resource-card.tsx';
 import { NodeConfig } from '../config/config-page.tsx';
-import { matchingFamilies } from './file-families.ts';
-import { FileTable } from './file-table.tsx';
-import { isDegraded, stateText } from './node-health.ts';
-import { NodeOverview, ReportNote } from './node-overview.tsx';
-import { filesResource } from './node-resources.ts';
+import { errorsText, loadErrorStrip } from './error-counts.ts';
+import { StripArea, StripCells } from './error-strip.tsx';
+import { ChecksCard } from './node-checks.tsx';
+import { FilesCard } from './node-files.tsx';
+import { clockText, isClockOff, isDegraded, lostMs, stateSentence } from './node-health.ts';
+import { HEAVY_MS } from './node-resources.ts';
+import { nodeRuns, type Run } from './node-runs.ts';
+import { NodeSettingsCard } from './node-settings.tsx';
 
-const TABS = [
-  { tab: 'overview', name: 'Overview' },
-  { tab: 'config', name: 'Configuration' },
-  { tab: 'logs', name: 'Log files' },
-] as const;
+const LAST_LINES = 20;
 
-/** The page of one node: overview, configuration and log files. */
+const LINES_MS = 10_000;
+
+/** Time budget: this runs next to the requests of users. */
+const BUDGET_MS = 3000;
+
+const MAX_RUNS = 8;
+
+const MAX_EVENTS = 12;
+
+/** More of a line has no room. */
+const MAX_CHARACTERS = 400;
+
+/** One node: its state, errors, runs, last lines, files, events, settings and health. One that is gone is frozen. */
 export function NodePage({ view }: { view: NodeView }) {
-  const { id, tab, text } = view;
   const { value, failure } = useResource(cluster);
-  const node = value?.nodes.find((member) => member.id === id);
-  if (value && !node) return <NoSuchNode id={id} known={value.nodes.map((member) => member.id)} />;
-  return (
-    <div class="node-page">
-      {node ? <NodeHead node={node} /> : <h1>{id}</h1>}
-      <nav class="tabs" aria-label={`Parts of ${id}`}>
-        {TABS.map((part) => (
-          <a
-            key={part.tab}
-            class="tab"
-            href={viewUrl(nodeView(id, part.tab))}
-            aria-current={part.tab === tab ? 'page' : undefined}
-          >
-            {part.name}
+  const node = value?.nodes.find(({ id }) => id === view.id);
+  if (value && !node) return <NoSuchNode id={view.id} known={value.nodes.map(({ id }) => id)} />;
+  if (view.tab === 'config')
+    return (
+      <div class="stack">
+        <h1 class="flex">
+          <NodeDot id={view.id} />
+          <a class="headline-link" href={viewUrl(nodeView(view.id))}>
+            {view.id}
           </a>
-        ))}
-        <a class="tab" href={viewUrl(nodeLogs(id))}>
-          Logs →
-        </a>
-      </nav>
-      {tab === 'overview' && (node ? <NodeOverview key={id} node={node} /> : !failure && <Loading what="the node" />)}
-      {tab === 'config' && <NodeConfig view={view} />}
-      {tab === 'logs' && <NodeLogs key={id} id={id} text={text} />}
-    </div>
-  );
+        </h1>
+        <NodeConfig view={view} />
+      </div>
+    );
+  if (!node)
+    return (
+      <div class="stack">
+        <h1>{view.id}</h1>
+        {!failure && <Loading what="the node" />}
+      </div>
+    );
+  // What was loaded while it was up is not shown as if it still were.
+  return <KnownNode key={`${node.id} ${node.state === 'up'} ${JSON.stringify(view.range)}`} node={node} view={view} />;
 }
 
 function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
@@ -69,62 +96,214 @@ function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
   );
 }
 
-function NodeHead({ node }: { node: ClusterNode }) {
-  const nowMs = useNow();
+function useNodeResources(id: string, range: TimeRange | null, isUp: boolean) {
+  return useMemo(() => {
+    const every = (everyMs: number) => (isUp && canFollow(range) ? { everyMs } : {});
+    return {
+      strip: new Resource((signal) => loadErrorStrip({ nodes: [id] }, range, signal), every(HEAVY_MS)),
+      events: new Resource((signal) => loadNodeEvents(id, closedRange(range, Date.now()), signal), every(HEAVY_MS)),
+      // Of all times: when it started is long before what is looked at.
+      runs: new Resource(
+        (signal) => loadNodeEvents(id, { kinds: ['started', 'stopped', 'killed'] }, signal),
+        every(HEAVY_MS),
+      ),
+      lines: new Resource((signal) => loadLastLines(id, signal), isUp ? { everyMs: LINES_MS } : {}),
+    };
+  }, [id, JSON.stringify(range), isUp]);
+}
+
+async function loadLastLines(id: string, signal: AbortSignal) {
+  const query = { nodes: [id], order: 'newest', limit: LAST_LINES, before: 0, after: 0 } as const;
+  const batches = session.client.cluster.search(query, { signal, budgetMs: BUDGET_MS });
+  const { records, end } = await readSearch(toItems<ClusterRecord, ClusterEnd>(batches));
+  return { members: end.members, records: records.reverse() };
+}
+
+function KnownNode({ node, view: { tab, text, range } }: { node: ClusterNode; view: NodeView }) {
+  const { id } = node;
   const zone = useStore(preferences.zone);
+  const nowMs = useNow();
   const isUp = node.state === 'up';
+  const { strip, events, runs, lines } = useNodeResources(id, range, isUp);
+  const counts = useResource(strip).value;
+  const happened = useResource(events).value?.events ?? [];
+  const report = counts?.members.find((member) => member.id === id);
+  // The page says at its top what is known of a node that is gone.
+  const known = isUp ? [] : [id];
+  const files = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (tab === 'logs') files.current?.scrollIntoView({ block: 'start' });
+  }, [tab]);
+  const { node: details, clock, timeZone } = node;
+  const facts = [
+    node.role,
+    ...labelTexts(node),
+    ...(details.version ? [`version ${details.version}`] : []),
+    `${details.hostName && details.hostName !== details.hostIp ? `${details.hostName} ` : ''}${details.hostIp}:${details.httpPort}`,
+    ...(details.grpcPort ? [`gRPC ${details.grpcPort}`] : []),
+    ...(timeZone ? [timeZone] : []),
+    ...(isUp && clock && isClockOff(clock) ? [`clock ${clockText(clock)}`] : []),
+    ...(node.isSelf ? ['serving this page'] : []),
+  ];
+  const errors: ReturnType<typeof nodeLogs> = { ...nodeLogs(id), minLevel: 'ERROR' };
   return (
-    <div class="node-head">
-      <h1>
-        <NodeDot id={node.id} isOff={!isUp} />
-        {node.id}
-      </h1>
-      <p>
-        <span class={isUp && !isDegraded(node) ? 'ok' : 'problem'}>{stateText(node)}</span>
-        <span class="dim"> · {node.role}</span>
-        {isUp && <span class="dim"> · up for {formatSpan(nowMs - node.node.onlineTime)}</span>}
-        {node.isSelf && <span class="dim"> · serving this page</span>}
-        {!isUp && node.lastSeenMs !== null && (
-          <>
-            <span class="dim"> · last responded at {formatShortTime(node.lastSeenMs, zone, nowMs)} · </span>
-            <a href={viewUrl(recordedView(node.id))}>recorded lines →</a>
-          </>
+    <div class={`stack node-page ${isUp ? '' : 'is-gone'}`}>
+      <div class="flex wrap page-head">
+        <div>
+          <h1 class="flex">
+            <NodeDot id={id} />
+            {id}
+          </h1>
+          <p class={!isUp ? 'problem' : isDegraded(node) ? 'warning' : undefined}>
+            {stateSentence(node, report, { nowMs, zone })}
+          </p>
+          <p class="dim wraps">{facts.join(' · ')}</p>
+        </div>
+        <a class="button is-primary" href={viewUrl(isUp ? nodeLogs(id) : recordedView(id))}>
+          {isUp ? 'Logs' : 'Recorded lines'}
+        </a>
+      </div>
+      <ResourceCard
+        id="errors-title"
+        title={`Errors, ${rangeText(range ?? LAST_HOUR, zone).replace('Last', 'last')}`}
+        resource={strip}
+        what="The counts"
+        known={known}
+        aside={(value) =>
+          value && (
+            <a
+              class={`chip ${value.byNode.get(id)?.errors ? 'is-err' : ''}`}
+              href={viewUrl(withRange(errors, range ?? LAST_HOUR))}
+            >
+              {errorsText(value.byNode.get(id))}
+            </a>
+          )
+        }
+      >
+        {(value) => (
+          <StripArea range={value.range} labels={[]}>
+            <StripCells node={node} strip={value} events={happened} labels={[]} />
+          </StripArea>
         )}
-        {!isUp && node.report.detail && <span class="dim"> · {node.report.detail}</span>}
-      </p>
+      </ResourceCard>
+      <div class="node-parts">
+        <div class="stack">
+          <ResourceCard
+            id="lines-title"
+            title={isUp ? 'Last lines' : 'Last recorded lines'}
+            resource={lines}
+            what="The lines"
+            known={known}
+            aside={() => <a href={viewUrl(isUp ? nodeLogs(id) : recordedView(id))}>All lines</a>}
+          >
+            {({ records }) => <LastLines records={records} />}
+          </ResourceCard>
+          <div ref={files}>
+            <FilesCard id={id} isUp={isUp} text={text} />
+          </div>
+        </div>
+        <div class="stack">
+          <ResourceCard id="runs-title" title="Runs" resource={runs} what="The runs" known={known}>
+            {({ records }) => (
+              <RunsTable runs={nodeRuns(records, { isUp, lostMs: lostMs(node, report) })} nowMs={nowMs} />
+            )}
+          </ResourceCard>
+          <EventsCard title="Events" {...{ events, known }} most={MAX_EVENTS} labels={[]} isOfOne />
+          <NodeSettingsCard id={id} />
+          <ChecksCard node={node} />
+        </div>
+      </div>
     </div>
   );
 }
 
-/** All log files of a node, by log. */
-function NodeLogs({ id, text }: { id: string; text: string }) {
-  const files = useMemo(() => filesResource(id), [id]);
-  const { value } = useResource(files);
-  const families = value ? matchingFamilies(value.families, text) : [];
-  const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;
+/** As a terminal shows them: the newest at the end. */
+function LastLines({ records }: { records: readonly ClusterRecord[] }) {
+  const zone = useStore(preferences.zone);
+  if (records.length === 0) return <p class="dim card-note">No lines with a timestamp.</p>;
   return (
-    <div class="node-logs">
-      <div class="flex wrap files-head">
-        <input
-          type="search"
-          aria-label="Files whose name contains"
-          placeholder="File name contains"
-          value={text}
-          onInput={({ currentTarget }) => navigation.go(nodeView(id, 'logs', currentTarget.value), { replace: true })}
-        />
-        {value && (
-          <span class="dim">
-            {formatCounted(value.families.length, 'log')} · {formatCounted(value.files.length, 'file')} ·{' '}
-            {formatBytes(sizeBytes)}
-          </span>
-        )}
-      </div>
-      <ResourceNote resource={files} what="The files" />
-      {families.length > 0 && <FileTable id={id} families={families} />}
-      {value && families.length === 0 && (
-        <p class="dim">{value.files.length === 0 ? 'No log files' : `No file name contains "${text}"`}</p>
-      )}
-      <ReportNote report={value?.report ?? null} />
-    </div>
+    <ol class="last-lines">
+      {records.map((record) => {
+        const { node, cursor, level, message } = record;
+        const timeMs = recordTime(record);
+        const tone = levelTone(level);
+        const [line = '', ...rest] = message.split('\n');
+        return (
+          <li key={cursor}>
+            <a class={`row-${tone}`} href={viewUrl({ ...recordedView(node), at: { node, cursor } })}>
+              <span class="faint">{timeMs === undefined ? '' : formatTime(timeMs, zone)}</span>
+              <b class={tone === 'warning' ? 'warning' : tone === 'error' || tone === 'fatal' ? 'problem' : 'dim'}>
+                {level ?? ''}
+              </b>
+              <span class="cut">
+                <span class="faint">{componentText(record)}</span>{' '}
+                <MessageText text={line.slice(0, MAX_CHARACTERS)} matcher={null} />{' '}
+                <span class="faint">
+                  {rest.length > 0 && `+${rest.length} lines `}
+                  {oneLine(pairsText(record)).slice(0, MAX_CHARACTERS)}
+                </span>
+              </span>
+            </a>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const ENDS: Readonly<Record<Run['how'], string>> = {
+  running: 'running',
+  stopped: 'stopped in order',
+  killed: 'killed or crashed',
+  rebooted: 'the machine was restarted',
+  lost: 'stopped responding',
+  unknown: 'end not known',
+};
+
+/** From which start to which end it ran, newest first. */
+function RunsTable({ runs, nowMs }: { runs: readonly Run[]; nowMs: number }) {
+  const zone = useStore(preferences.zone);
+  if (runs.length === 0) return <p class="dim wraps card-note">No start of this node is known.</p>;
+  const time = (timeMs: number) =>
+    formatDate(timeMs, zone) === formatDate(nowMs, zone)
+      ? formatSecond(timeMs, zone)
+      : `${formatDate(timeMs, zone)} ${formatSecond(timeMs, zone)}`;
+  const isBad = (how: Run['how']) => how === 'killed' || how === 'rebooted' || how === 'lost';
+  return (
+    <table class="data-table">
+      <caption class="sr-only">Runs, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Started</th>
+          <th scope="col">Ended</th>
+          <th scope="col" class="number">
+            Ran for
+          </th>
+          <th scope="col">Version</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.slice(0, MAX_RUNS).map(({ startMs, endMs, how, version }) => {
+          const ranMs = how === 'running' ? nowMs - startMs : endMs === null ? null : endMs - startMs;
+          return (
+            <tr key={startMs}>
+              <th scope="row" class="mono">
+                {time(startMs)}
+              </th>
+              <td data-name="Ended">
+                {endMs !== null && <span class="mono">{time(endMs)} </span>}
+                <span class={isBad(how) ? 'problem' : 'dim'}>{ENDS[how]}</span>
+              </td>
+              <td data-name="Ran for" class="number">
+                {ranMs === null ? '–' : formatSpan(Math.max(0, ranMs))}
+              </td>
+              <td data-name="Version" class="mono">
+                {version ?? '–'}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
   );
 }

@@ -1,120 +1,46 @@
-import { type ClusterRecord, type MemberReport, type NodeDescription, PortholeError } from '@porthole/client';
+import type { ClusterConfigDiff } from '@porthole/client';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/count-chart.tsx';
-import { type FileFamily, fileFamilies, type NodeFile } from './file-families.ts';
+import { canFollow, type TimeRange } from '../../state/view.ts';
+import { type ErrorStrip, loadErrorStrip } from './error-counts.ts';
 
-const HOUR_MS = 3_600_000;
+/* What several pages show of nodes. It outlives them, so that returning to one shows data at once. */
 
-const DAY_MS = 24 * HOUR_MS;
+/** Makes every node scan its logs or configuration: refreshed less often than the node list. */
+export const HEAVY_MS = 30_000;
 
-const BUCKET_MS = 60_000;
+const kept = new Map<string, { key: string; resource: Resource<unknown> }>();
 
-const NEWEST = 5;
-
-/** Time budget: this runs next to the requests of users. */
-const BUDGET_MS = 3000;
-
-const HEAVY_MS = 30_000;
-
-const LIGHT_MS = 10_000;
-
-export interface HourCounts {
-  range: ColumnRange;
-  columns: CountColumn[];
-  report: MemberReport | null;
+interface Shown {
+  /** Empty: all nodes. */
+  labels: readonly string[];
+  /** Nothing new falls into a range that has an end. */
+  range?: TimeRange | null;
 }
 
-export interface NodeFiles {
-  files: NodeFile[];
-  families: FileFamily[];
-  report: MemberReport | null;
+/** What nodes with certain labels report of a time range; of each kind, the last one is kept. */
+export function keptResource<Value>(
+  kind: string,
+  { labels, range = null }: Shown,
+  load: (selection: { labels?: readonly string[] }, signal: AbortSignal) => Promise<Value>,
+): Resource<Value> {
+  const key = JSON.stringify([labels, range]);
+  const known = kept.get(kind);
+  if (known?.key === key) return known.resource as Resource<Value>;
+  const selection = labels.length === 0 ? {} : { labels };
+  const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
+  const resource = new Resource((signal) => load(selection, signal), every);
+  kept.set(kind, { key, resource });
+  return resource;
 }
 
-export interface NewestErrors {
-  records: ClusterRecord[];
-  report: MemberReport | null;
+export function stripResource(shown: Shown): Resource<ErrorStrip> {
+  const { range = null } = shown;
+  return keptResource('strip', shown, (selection, signal) => loadErrorStrip(selection, range, signal));
 }
 
-/** Whether the node is ready, and the checks this depends on. */
-interface Readiness {
-  status: string;
-  checks: { name: string; ok: boolean; detail: string }[];
-}
-
-const cluster = () => session.client.cluster;
-
-export function descriptionResource(id: string): Resource<NodeDescription> {
-  return new Resource((signal) => cluster().member(id).describe({ signal }), { everyMs: LIGHT_MS });
-}
-
-/** Only of the node that serves this page: the others reject requests from another origin. */
-export function readinessResource(): Resource<Readiness> {
-  return new Resource((signal) => readReadiness((path) => session.fetch(path, { signal })), { everyMs: LIGHT_MS });
-}
-
-export function hourResource(id: string): Resource<HourCounts> {
-  return new Resource(
-    async (signal) => {
-      const range = columnRange(Date.now(), { spanMs: HOUR_MS, bucketMs: BUCKET_MS });
-      const { buckets, members } = await cluster().logHistogram(
-        { nodes: [id], minLevel: 'WARN', fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: 60 },
-        { signal, budgetMs: BUDGET_MS },
-      );
-      return { range, columns: countColumns(buckets, range), report: members[0] ?? null };
-    },
-    { everyMs: HEAVY_MS },
+export function driftResource(labels: readonly string[]): Resource<ClusterConfigDiff> {
+  return keptResource('drift', { labels }, (selection, signal) =>
+    session.client.cluster.configDiff(selection, { signal }),
   );
-}
-
-export function filesResource(id: string): Resource<NodeFiles> {
-  return new Resource(
-    async (signal) => {
-      const { files, members } = await cluster().logFiles({ nodes: [id] }, { signal });
-      return { files, families: fileFamilies(files), report: members[0] ?? null };
-    },
-    { everyMs: HEAVY_MS },
-  );
-}
-
-/** The newest errors of the last day, newest first. */
-export function newestErrorsResource(id: string): Resource<NewestErrors> {
-  return new Resource(
-    async (signal) => {
-      const records: ClusterRecord[] = [];
-      let report: MemberReport | null = null;
-      const query = { nodes: [id], minLevel: 'ERROR', order: 'newest', limit: NEWEST, before: 0, after: 0 } as const;
-      const found = cluster().searchLogs({ ...query, fromMs: Date.now() - DAY_MS }, { signal, budgetMs: BUDGET_MS });
-      for await (const batch of found)
-        for (const item of batch) {
-          if (item.type === 'end') report = item.members[0] ?? null;
-          else records.push(item);
-        }
-      return { records, report };
-    },
-    { everyMs: HEAVY_MS },
-  );
-}
-
-/** Requests the readiness of the node. A stopping node responds, too, with 503. */
-export async function readReadiness(fetch: (path: string) => Promise<Response>): Promise<Readiness> {
-  const response = await fetch('/health/ready');
-  const body = await readJson(response);
-  if (!isReadiness(body)) throw new PortholeError('BAD_ANSWER', `/health/ready responded with ${response.status}`);
-  return body;
-}
-
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function isReadiness(body: unknown): body is Readiness {
-  if (typeof body !== 'object' || body === null) return false;
-  const { status, checks } = body as Partial<Record<keyof Readiness, unknown>>;
-  return typeof status === 'string' && Array.isArray(checks);
 }

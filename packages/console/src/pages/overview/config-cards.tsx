@@ -1,78 +1,53 @@
-import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
-import { absenceText, coverageOf, isDrift } from '@porthole/contract';
+import type { ClusterConfigDiff } from '@porthole/client';
+import { absenceText, coverageOf } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
-import { cluster, type Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { ALL_CONFIG, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Card, Chip } from '../../ui/controls.tsx';
-import { useResource, useStore } from '../../ui/hooks.ts';
-import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
+import { Chip } from '../../ui/controls.tsx';
+import { useStore } from '../../ui/hooks.ts';
+import { ResourceCard } from '../../ui/resource-card.tsx';
+import { driftResource } from '../nodes/node-resources.ts';
+import { DriftList, driftRows } from '../nodes/node-settings.tsx';
 import { ownSettings } from './overview-resources.ts';
-
-const SHOWN = 6;
 
 const SHOWN_SETTINGS = 8;
 
-interface DriftCardProps {
-  drift: Resource<ClusterConfigDiff>;
-  labels: readonly string[];
-  /** Nodes whose absence the page has named already. */
-  known: readonly string[];
-}
-
 /** Keys that differ unexpectedly between nodes of one role. */
-export function DriftCard({ drift, labels, known }: DriftCardProps) {
-  const { value } = useResource(drift);
+export function DriftCard({ labels, known }: { labels: readonly string[]; known: readonly string[] }) {
   const all = { ...ALL_CONFIG, labels };
-  const rows = value ? driftRows(value) : [];
   return (
-    <Card
+    <ResourceCard
       id="drift-title"
       title="Configuration"
-      aside={
-        <>
-          {rows.length > 0 && (
-            <Chip tone="warn">{rows.length === 1 ? '1 key differs' : `${rows.length} keys differ`}</Chip>
-          )}
-          <a href={viewUrl(all)}>Compare</a>
-        </>
-      }
+      resource={driftResource(labels)}
+      what="The configuration"
+      loading="the configuration of all nodes"
+      known={known}
+      aside={(value) => {
+        const count = value ? driftRows(value).length : 0;
+        return (
+          <>
+            {count > 0 && <Chip tone="warn">{count === 1 ? '1 key differs' : `${count} keys differ`}</Chip>}
+            <a href={viewUrl(all)}>Compare</a>
+          </>
+        );
+      }}
     >
-      <ResourceNote resource={drift} what="The configuration" loading="the configuration of all nodes" />
-      <ul class="card-list">
-        {rows.slice(0, SHOWN).map((row) => (
-          <li key={`${row.role} ${row.key}`}>
-            <DriftKey row={row} href={viewUrl({ ...all, role: row.role, text: row.key })} />
-          </li>
-        ))}
-      </ul>
-      {rows.length > SHOWN && (
-        <p class="dim wraps card-note">
-          <a href={viewUrl(all)}>{rows.length - SHOWN} more</a>
-        </p>
-      )}
-      {value && <p class="dim wraps card-note">{restText(value, rows.length)}</p>}
-      {value && <PartialNote answer={value} known={known} onRetry={() => drift.reload()} />}
-    </Card>
-  );
-}
-
-function DriftKey({ row: { key, most, outliers, others }, href }: { row: DriftRow; href: string }) {
-  return (
-    <a class="card-row setting" href={href}>
-      <span class="mono">{key}</span>
-      {outliers.map(({ value, nodes }) => (
-        <span key={value}>
-          <b class="mono warning value">{value}</b> <span class="dim">{nodes.join(', ')}</span>
-        </span>
-      ))}
-      {most !== null && (
-        <span>
-          <span class="mono value">{most}</span>{' '}
-          <span class="dim">{others === 1 ? '1 other' : `${others} others`}</span>
-        </span>
-      )}
-    </a>
+      {(value) => {
+        const rows = driftRows(value);
+        return (
+          <>
+            <DriftList
+              rows={rows}
+              hrefOf={({ role, key }) => viewUrl({ ...all, role, text: key })}
+              allHref={viewUrl(all)}
+            />
+            <p class="dim wraps card-note">{restText(value, rows.length)}</p>
+          </>
+        );
+      }}
+    </ResourceCard>
   );
 }
 
@@ -93,80 +68,58 @@ function restText(answer: ClusterConfigDiff, differing: number): string {
 
 /** Settings that differ from their defaults, for a node without a cluster. */
 export function SettingsCard() {
-  const { value } = useResource(ownSettings);
   const id = useStore(cluster.state).value?.nodes[0]?.id ?? '';
-  const changed = value?.settings.filter((entry) => entry.changed) ?? [];
-  const isUnknown = value?.settings.every((entry) => entry.changed === null) ?? false;
   const configUrl = viewUrl(nodeView(id, 'config'));
   return (
-    <Card
+    <ResourceCard
       id="settings-title"
-      title={settingsTitle(value && !isUnknown ? changed.length : null)}
-      aside={<a href={configUrl}>All settings</a>}
+      title={({ settings }) =>
+        settings.every(({ changed }) => changed === null)
+          ? 'Settings'
+          : settingsTitle(settings.filter(({ changed }) => changed).length)
+      }
+      resource={ownSettings}
+      what="The settings"
+      aside={() => <a href={configUrl}>All settings</a>}
     >
-      <ResourceNote resource={ownSettings} what="The settings" />
-      <ul class="card-list">
-        {changed.slice(0, SHOWN_SETTINGS).map((entry) => (
-          <li key={entry.key}>
-            <a class="card-row setting" href={viewUrl(nodeView(id, 'config', entry.key))}>
-              <span class="mono">{entry.key}</span>
-              <span>
-                <b class="mono value">{showValue(entry.value).text}</b>{' '}
-                <span class="dim">
-                  {entry.default !== null && `default ${showValue(entry.default).text} · `}
-                  {entry.source}
-                </span>
-              </span>
-            </a>
-          </li>
-        ))}
-      </ul>
-      {changed.length > SHOWN_SETTINGS && (
-        <p class="dim wraps card-note">
-          <a href={configUrl}>{changed.length - SHOWN_SETTINGS} more</a>
-        </p>
-      )}
-      {isUnknown && (
-        <p class="dim wraps card-note">
-          {value?.settings.length} keys, read from <code>{value?.file}</code>. Their defaults are unknown.
-        </p>
-      )}
-    </Card>
+      {({ settings, file }) => {
+        const changed = settings.filter((entry) => entry.changed);
+        return (
+          <>
+            <ul class="card-list">
+              {changed.slice(0, SHOWN_SETTINGS).map((entry) => (
+                <li key={entry.key}>
+                  <a class="card-row setting" href={viewUrl(nodeView(id, 'config', entry.key))}>
+                    <span class="mono">{entry.key}</span>
+                    <span>
+                      <b class="mono value">{showValue(entry.value).text}</b>{' '}
+                      <span class="dim">
+                        {entry.default !== null && `default ${showValue(entry.default).text} · `}
+                        {entry.source}
+                      </span>
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+            {changed.length > SHOWN_SETTINGS && (
+              <p class="dim wraps card-note">
+                <a href={configUrl}>{changed.length - SHOWN_SETTINGS} more</a>
+              </p>
+            )}
+            {settings.every((entry) => entry.changed === null) && (
+              <p class="dim wraps card-note">
+                {settings.length} keys, read from <code>{file}</code>. Their defaults are unknown.
+              </p>
+            )}
+          </>
+        );
+      }}
+    </ResourceCard>
   );
 }
 
-function settingsTitle(count: number | null): string {
-  if (count === null) return 'Settings';
+function settingsTitle(count: number): string {
   if (count === 0) return 'All settings at their defaults';
   return count === 1 ? '1 setting changed' : `${count} settings changed`;
-}
-
-/** A key that differs unexpectedly. */
-interface DriftRow {
-  role: string;
-  key: string;
-  /** The majority value; `null` if there is none. */
-  most: string | null;
-  outliers: { value: string; nodes: readonly string[] }[];
-  /** How many nodes have the majority value. */
-  others: number;
-}
-
-/** The keys of every role whose values differ in meaning and should not. */
-export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
-  return roles.flatMap(({ role, differences }) =>
-    differences.filter(isDrift).map((difference) => driftRow(role, difference)),
-  );
-}
-
-function driftRow(role: string, { key, values }: ConfigDifference): DriftRow {
-  const majority = values.find(({ isMajority }) => isMajority);
-  const others = values.filter((value) => value !== majority && !value.isSameMeaning && !value.isNotCompared);
-  return {
-    role,
-    key,
-    most: majority ? showValue(majority.value).text : null,
-    others: majority?.nodes.length ?? 0,
-    outliers: others.map(({ value, nodes }) => ({ value: showValue(value).text, nodes })),
-  };
 }

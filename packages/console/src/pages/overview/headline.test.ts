@@ -1,9 +1,9 @@
 import type { ClusterNode, MemberReport } from '@porthole/client';
 import { describe, expect, it } from 'vitest';
 import type { ShownEvent } from '../../events/event-text.ts';
+import type { ErrorStrip } from '../nodes/error-counts.ts';
 import { clusterNode } from '../nodes/testing/cluster-node.ts';
-import { headline, shortNames, subline } from './headline.ts';
-import type { ErrorStrip } from './overview-resources.ts';
+import { headline, subline } from './headline.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 3, 20);
 
@@ -59,36 +59,14 @@ describe('the headline', () => {
 });
 
 it('the line below says who responded, and what is kept of those who did not', () => {
-  const kept = report('storage-3', { outcome: 'refused', asOfMs: Date.UTC(2026, 10, 15, 3, 15, 41), recordedBy: 'a' });
+  const kept = report('storage-3', {
+    ...{ outcome: 'refused', asOfMs: Date.UTC(2026, 10, 15, 3, 15, 41), recordedBy: 'a', missingMs: 300 },
+  });
   expect(subline([clusterNode('a'), down], [kept], { names: new Map(), nowMs, zone: 'utc' })).toBe(
-    '1 of 2 nodes responded · storage-3 last responded 03:15:42, 4 min 18 s ago; its records up to 03:15:41 are kept by a',
+    '1 of 2 nodes responded · storage-3 is gone since 03:15:41, 4 min 18 s ago; recorded by a, until 03:15:41.000 (0.3 s before it was lost)',
+  );
+  expect(subline([clusterNode('a'), down], [], { names: new Map(), nowMs, zone: 'utc' })).toBe(
+    '1 of 2 nodes responded · storage-3 last responded 03:15:42, 4 min 18 s ago',
   );
   expect(subline([clusterNode('a')], [], { names: new Map(), nowMs, zone: 'utc' })).toBe('Not part of a cluster');
-});
-
-describe('short names', () => {
-  it.each([
-    [
-      ['a', 'b'],
-      ['a', 'b'],
-    ],
-    [
-      ['demo-broker-1', 'demo-broker-2'],
-      ['demo-broker-1', 'demo-broker-2'],
-    ],
-    [
-      ['lindb-prod-broker-1', 'lindb-prod-broker-2'],
-      ['broker-1', 'broker-2'],
-    ],
-    [
-      ['lindb-prod-broker-1', 'lindb-prod-storage-1'],
-      ['broker-1', 'storage-1'],
-    ],
-    [
-      ['broker-1.eu.example.org', 'broker-2.eu.example.org'],
-      ['broker-1', 'broker-2'],
-    ],
-  ])('%j', (ids, names) => {
-    expect([...shortNames(ids).values()]).toEqual(names);
-  });
 });

@@ -2,9 +2,9 @@ import type { ClusterNode, MemberReport } from '@porthole/client';
 import { coverageOf } from '@porthole/contract';
 import type { ShownEvent } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatAge, formatCounted, formatMinute, formatSecond } from '../../ui/format.ts';
-import { isDegraded, missingNodes } from '../nodes/node-health.ts';
-import type { ErrorStrip } from './overview-resources.ts';
+import { formatAge, formatCounted, formatMinute, formatSecond, recordedText } from '../../ui/format.ts';
+import type { ErrorStrip } from '../nodes/error-counts.ts';
+import { isDegraded, lostMs, missingNodes } from '../nodes/node-health.ts';
 
 /** A sentence of facts in three parts. */
 export interface Headline {
@@ -100,16 +100,14 @@ export function subline(
   const responded =
     up === expected.length ? `all ${up} nodes responded` : `${up} of ${expected.length} nodes responded`;
   const down = missingNodes(expected);
-  const gone = down.slice(0, MAX_NAMED).map(({ id, lastSeenMs }) => {
-    const report = members.find((member) => member.id === id);
-    const name = names.get(id) ?? id;
-    const heard =
-      lastSeenMs === null
-        ? `${name} has not responded; when it last did is not known`
-        : `${name} last responded ${formatSecond(lastSeenMs, zone)}, ${formatAge(lastSeenMs, nowMs)}`;
-    if (report?.asOfMs == null) return heard;
-    const by = report.recordedBy ? ` by ${report.recordedBy}` : '';
-    return `${heard}; its records up to ${formatSecond(report.asOfMs, zone)} are kept${by}`;
+  const gone = down.slice(0, MAX_NAMED).map((node) => {
+    const report = members.find((member) => member.id === node.id);
+    const name = names.get(node.id) ?? node.id;
+    const goneMs = lostMs(node, report);
+    if (goneMs === null) return `${name} has not responded; when it last did is not known`;
+    const since = `${formatSecond(goneMs, zone)}, ${formatAge(goneMs, nowMs)}`;
+    if (report?.asOfMs == null) return `${name} last responded ${since}`;
+    return `${name} is gone since ${since}; ${recordedText({ ...report, asOfMs: report.asOfMs }, zone)}`;
   });
   const first = expected.length === 1 ? (up === 1 ? 'not part of a cluster' : 'the node does not respond') : responded;
   const more = down.length > MAX_NAMED ? [`${down.length - MAX_NAMED} more`] : [];
@@ -118,37 +116,4 @@ export function subline(
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Ids without what all of them begin and end with; each keeps a word. */
-export function shortNames(ids: readonly string[]): ReadonlyMap<string, string> {
-  if (ids.length < 2 || ids.every((id) => id.length <= 14)) return new Map(ids.map((id) => [id, id]));
-  const parts = ids.map((id) => id.split(/(?<=[-._:/])/));
-  const shared = (at: (own: string[], index: number) => string | undefined) => {
-    let count = 0;
-    while (parts.every((own) => count < own.length - 1 && at(own, count) === at(parts[0] ?? [], count))) count++;
-    return count;
-  };
-  let head = shared((own, index) => own[index]);
-  // A number alone says nothing: it keeps the word before it.
-  if (head > 0 && parts.some((own) => /^\d/.test(own[head] ?? ''))) head--;
-  let tail = Math.min(
-    shared((own, index) => own.at(-1 - index)),
-    Math.min(...parts.map((own) => own.length)) - head - 1,
-  );
-  // Only domains and ports: a number at the end belongs to the word before it.
-  const [first = []] = parts;
-  while (tail > 0 && !/[.:]$/.test(first.at(-1 - tail) ?? '')) tail--;
-  return new Map(
-    ids.map((id, index) => {
-      const own = parts[index] ?? [];
-      return [
-        id,
-        own
-          .slice(head, own.length - tail)
-          .join('')
-          .replace(/[-._:/]$/, ''),
-      ];
-    }),
-  );
 }

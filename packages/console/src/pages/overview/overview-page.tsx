@@ -5,9 +5,10 @@ import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { cluster, type Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import {
   ALL_LOGS,
+  closedRange,
   INCIDENTS,
   LAST_HOUR,
   type LogsView,
@@ -25,19 +26,21 @@ import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
-import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
-import { departureKey, hiddenText, isDegraded, missingNodes, problemText } from '../nodes/node-health.ts';
+import { ResourceNote } from '../../ui/notes.tsx';
+import { ResourceCard } from '../../ui/resource-card.tsx';
+import { departureKey, hiddenText, isDegraded, missingNodes, problemText, shortNames } from '../nodes/node-health.ts';
+import { stripResource } from '../nodes/node-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
-import { StripCard } from './error-strip.tsx';
-import { headline, shortNames, subline } from './headline.ts';
+import { headline, subline } from './headline.ts';
 import {
+  eventsResource,
   groupView,
   isUnconfigured,
-  type NewPatterns,
   newSitesText,
-  overviewResources,
   ownSettings,
+  patternsResource,
 } from './overview-resources.ts';
+import { StripCard } from './strip-card.tsx';
 
 /** Events listed; the strip marks all of them. */
 const MAX_EVENTS = 8;
@@ -68,7 +71,7 @@ interface ShownNodesProps {
 
 function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const { labels, by, range } = view;
-  const { strip, events, patterns, drift } = overviewResources(labels, range);
+  const [strip, events] = [stripResource(view), eventsResource(view)];
   const { value: counts, failure } = useResource(strip);
   const hasFailed = failure !== null;
   const happened = useResource(events).value;
@@ -125,17 +128,12 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
       </div>
       <div>
         {hasFailed && <ResourceNote resource={strip} what="The counts" />}
-        <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} {...{ by, filter, names }} />
+        <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} {...{ view, filter, names }} />
       </div>
       <div class="overview-cards">
-        <PatternsCard patterns={patterns} view={view} known={known} />
-        <EventsCard
-          title="Recent events"
-          {...{ events, known }}
-          most={MAX_EVENTS}
-          viewFor={(timeMs) => ({ ...ALL_LOGS, timeMs, isLive: false })}
-        />
-        {isAlone ? <SettingsCard /> : <DriftCard drift={drift} labels={labels} known={known} />}
+        <PatternsCard view={view} known={known} />
+        <EventsCard title="Recent events" {...{ events, known, labels }} most={MAX_EVENTS} />
+        {isAlone ? <SettingsCard /> : <DriftCard labels={labels} known={known} />}
       </div>
     </>
   );
@@ -201,37 +199,31 @@ function HiddenNodes({
 type Group = ClusterDigest['groups'][number];
 
 /** Kinds of warnings and errors that are new in the range. */
-function PatternsCard({
-  patterns,
-  view,
-  known,
-}: {
-  patterns: Resource<NewPatterns>;
-  view: OverviewView;
-  known: readonly string[];
-}) {
-  const { value } = useResource(patterns);
+function PatternsCard({ view, known }: { view: OverviewView; known: readonly string[] }) {
   const zone = useStore(preferences.zone);
-  const title = view.range ? 'New in this time' : 'New in the last hour';
   return (
-    <Card
+    <ResourceCard
       id="patterns-title"
-      title={title}
-      aside={value && value.groups.length > 0 ? <Chip tone="err">{value.totalGroups}</Chip> : null}
+      title={view.range ? 'New in this time' : 'New in the last hour'}
+      resource={patternsResource(view)}
+      what="The new errors"
+      loading="the new errors of all nodes"
+      known={known}
+      aside={(value) => value && value.groups.length > 0 && <Chip tone="err">{value.totalGroups}</Chip>}
     >
-      <ResourceNote resource={patterns} what="The new errors" loading="the new errors of all nodes" />
-      {value && value.groups.length > 0 && (
-        <ul class="card-list">
-          {value.groups.map((group, index) => (
-            <li key={`${group.level} ${group.source ?? group.shape}`}>
-              <PatternRow group={group} spark={value.sparks[index] ?? null} view={view} zone={zone} />
-            </li>
-          ))}
-        </ul>
+      {(value) => (
+        <>
+          <ul class="card-list">
+            {value.groups.map((group, index) => (
+              <li key={`${group.level} ${group.source ?? group.shape}`}>
+                <PatternRow group={group} spark={value.sparks[index] ?? null} view={view} zone={zone} />
+              </li>
+            ))}
+          </ul>
+          {newSitesText(value) && <p class="dim wraps card-note">{newSitesText(value)}</p>}
+        </>
       )}
-      {value && newSitesText(value) && <p class="dim wraps card-note">{newSitesText(value)}</p>}
-      {value && <PartialNote answer={value} known={known} onRetry={() => patterns.reload()} />}
-    </Card>
+    </ResourceCard>
   );
 }
 

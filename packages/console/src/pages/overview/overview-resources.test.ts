@@ -1,14 +1,7 @@
-import type { ClusterDigest, ClusterHistogram, MemberReport } from '@porthole/client';
+import type { ClusterDigest } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { ALL_LOGS } from '../../state/view.ts';
-import {
-  errorStrip,
-  groupView,
-  isUnconfigured,
-  longestLiteral,
-  newSitesText,
-  stripRange,
-} from './overview-resources.ts';
+import { groupView, isUnconfigured, longestLiteral, newSitesText } from './overview-resources.ts';
 
 function entry(key: string, changed: boolean) {
   return { key, value: 1, default: 0, changed, source: 'flag', secret: false } as const;
@@ -76,39 +69,4 @@ test('nothing is said to be new or not, unless everything was read', () => {
   expect(newSitesText({ ...empty, baseline: unread, groups: [unknown] })).toMatch(
     /^Which of these are new is not known/,
   );
-});
-
-test('cells are whole units of the clock, and the last one contains the end', () => {
-  const toMs = Date.UTC(2026, 10, 15, 10, 41, 6);
-  expect(stripRange({ fromMs: toMs - 3_600_000, toMs })).toEqual({
-    ...{ fromMs: Date.UTC(2026, 10, 15, 9, 42), toMs: Date.UTC(2026, 10, 15, 10, 42), bucketMs: 60_000, count: 60 },
-  });
-  expect(stripRange({ fromMs: toMs - 7 * 86_400_000, toMs }).bucketMs).toBe(3 * 3_600_000);
-  expect(stripRange({ fromMs: toMs - 5000, toMs })).toMatchObject({ bucketMs: 1000, count: 60 });
-});
-
-test('only what was read is a number: nothing of a silent node, nothing after the end of one that is gone', () => {
-  const member = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
-    ...{ id, outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null, ...given },
-  });
-  const histogram: ClusterHistogram = {
-    ...{ bucketMs: 10, untimed: 0, counted: null },
-    buckets: [
-      { startMs: 0, counts: { ERROR: 3 }, nodes: { a: 2, c: 1 } },
-      { startMs: 20, counts: { FATAL: 4 }, nodes: { a: 4 } },
-    ],
-    members: [member('a'), member('b', { outcome: 'timeout' }), member('c', { outcome: 'refused', asOfMs: 14 })],
-  };
-  const { byNode, most } = errorStrip({ fromMs: 0, toMs: 40, bucketMs: 10, count: 4 }, histogram);
-  expect(Object.fromEntries(byNode)).toEqual({
-    a: { cells: [2, 0, 4, 0], errors: 6 },
-    b: { cells: [null, null, null, null], errors: 0 },
-    c: { cells: [1, 0, null, null], errors: 1 },
-  });
-  expect(most).toBe(4);
-  const part = errorStrip(
-    { fromMs: 0, toMs: 40, bucketMs: 10, count: 4 },
-    { ...histogram, counted: { fromMs: 20, toMs: 40 } },
-  );
-  expect(part.byNode.get('a')?.cells).toEqual([2, null, 4, 0]);
 });

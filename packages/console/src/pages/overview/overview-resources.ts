@@ -1,95 +1,46 @@
-import type { ClusterConfigDiff, ClusterDigest, ClusterHistogram, MemberReport, NodeSettings } from '@porthole/client';
+import type { ClusterDigest, ClusterHistogram, NodeSettings } from '@porthole/client';
 import { coverageOf, failures } from '@porthole/contract';
 import { type LoadedEvents, loadEvents } from '../../events/load-events.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { ALL_LOGS, canFollow, closedRange, type LogsView, type TimeRange } from '../../state/view.ts';
+import { ALL_LOGS, closedRange, type LogsView, type OverviewView } from '../../state/view.ts';
+import { HEAVY_MS, keptResource } from '../nodes/node-resources.ts';
 
 /* What the overview shows besides the node list. It outlives the page, so that returning to it shows data at once. */
 
-/** These make every node scan its logs or configuration: refreshed less often than the node list. */
-const HEAVY_MS = 30_000;
-
-/** Time budget of counts; longer ones are partial. */
-const COUNT_MS = 5000;
-
 /** Time budget: this runs repeatedly next to the requests of users. */
 const DIGEST_MS = 3000;
-
-/** Cells of a node: as many as are told apart on a phone, and a minute each in an hour. */
-const CELLS = 60;
 
 const SHOWN_PATTERNS = 5;
 
 /** Points of a sparkline. */
 const SPARKS = 16;
 
-/** Widths of cells that people count in. */
-const CELL_MS = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map(
-  (seconds) => seconds * 1000,
-);
-
-interface OverviewResources {
-  strip: Resource<ErrorStrip>;
-  events: Resource<LoadedEvents>;
-  patterns: Resource<NewPatterns>;
-  drift: Resource<ClusterConfigDiff>;
+/** What happened to nodes in a time range. */
+export function eventsResource(shown: Pick<OverviewView, 'labels' | 'range'>): Resource<LoadedEvents> {
+  return keptResource('events', shown, (selection, signal) =>
+    loadEvents({ ...selection, ...closedRange(shown.range, Date.now()) }, signal),
+  );
 }
 
-let known: { key: string; resources: OverviewResources } | undefined;
-
-/** What nodes report of a time range: all of them, or those with certain labels. */
-export function overviewResources(labels: readonly string[], range: TimeRange | null): OverviewResources {
-  const key = JSON.stringify([labels, range]);
-  if (known?.key !== key) known = { key, resources: createResources(labels, range) };
-  return known.resources;
-}
-
-function createResources(labels: readonly string[], range: TimeRange | null): OverviewResources {
-  const selection = labels.length === 0 ? {} : { labels };
-  // Nothing new falls into a range that has an end.
-  const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
-  const { cluster } = session.client;
-  const now = () => closedRange(range, Date.now());
-  return {
-    strip: new Resource(async (signal) => {
-      const cells = stripRange(now());
-      const { fromMs, toMs, bucketMs } = cells;
-      const request = { ...selection, fromMs, toMs, bucketMs, buckets: CELLS, minLevel: 'ERROR' } as const;
-      return errorStrip(cells, await cluster.logHistogram(request, { signal, budgetMs: COUNT_MS }));
-    }, every),
-    events: new Resource((signal) => loadEvents({ ...selection, ...now() }, signal), every),
-    patterns: new Resource(async (signal) => {
-      const { fromMs, toMs } = now();
-      const request = {
-        ...selection,
-        fromMs,
-        toMs: toMs + 1,
-        minLevel: 'WARN',
-        newSinceMs: fromMs,
-        onlyNew: true,
-      } as const;
-      const digest = await cluster.logDigest({ ...request, limit: SHOWN_PATTERNS }, { signal, budgetMs: DIGEST_MS });
-      const bucketMs = Math.max(1000, Math.ceil((toMs - fromMs) / SPARKS));
-      const sparks = await Promise.all(
-        digest.groups.map(async (group) => {
-          if (group.source === null || group.level === null) return null;
-          const own = {
-            ...selection,
-            fromMs,
-            toMs,
-            bucketMs,
-            buckets: SPARKS,
-            source: group.source,
-            minLevel: group.level,
-          };
-          return sparkline(await cluster.logHistogram(own, { signal, budgetMs: DIGEST_MS }), { fromMs, bucketMs });
-        }),
-      );
-      return { ...digest, sparks };
-    }, every),
-    drift: new Resource((signal) => cluster.configDiff(selection, { signal }), { everyMs: HEAVY_MS }),
-  };
+/** Warnings and errors, by call site, of which there are none before the range. */
+export function patternsResource(shown: Pick<OverviewView, 'labels' | 'range'>): Resource<NewPatterns> {
+  return keptResource('patterns', shown, async (selection, signal) => {
+    const { cluster } = session.client;
+    const { fromMs, toMs } = closedRange(shown.range, Date.now());
+    const since = { fromMs, toMs: toMs + 1, minLevel: 'WARN', newSinceMs: fromMs, onlyNew: true } as const;
+    const options = { signal, budgetMs: DIGEST_MS };
+    const digest = await cluster.logDigest({ ...selection, ...since, limit: SHOWN_PATTERNS }, options);
+    const bucketMs = Math.max(1000, Math.ceil((toMs - fromMs) / SPARKS));
+    const sparks = await Promise.all(
+      digest.groups.map(async ({ source, level }) => {
+        if (source === null || level === null) return null;
+        const own = { ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, source, minLevel: level };
+        return sparkline(await cluster.logHistogram(own, options), { fromMs, bucketMs });
+      }),
+    );
+    return { ...digest, sparks };
+  });
 }
 
 /** Settings of the node that serves this page, for a node without a cluster. */
@@ -105,66 +56,6 @@ export function isUnconfigured({ observes, settings }: Pick<NodeSettings, 'obser
   return observes === 'self' && settings.every(({ key, changed }) => !changed || LISTENING.test(key));
 }
 
-/** The cells of the strip: whole units of the clock, the last one contains the end. */
-export interface StripRange {
-  fromMs: number;
-  toMs: number;
-  bucketMs: number;
-  count: number;
-}
-
-export function stripRange({ fromMs, toMs }: { fromMs: number; toMs: number }): StripRange {
-  const spanMs = Math.max(CELLS * 1000, toMs - fromMs);
-  const bucketMs = CELL_MS.find((widthMs) => spanMs / widthMs <= CELLS) ?? Math.ceil(spanMs / CELLS);
-  const endMs = Math.ceil(toMs / bucketMs) * bucketMs;
-  const count = Math.min(CELLS, Math.ceil(spanMs / bucketMs));
-  return { fromMs: endMs - count * bucketMs, toMs: endMs, bucketMs, count };
-}
-
-/** Errors of each node over time. */
-export interface ErrorStrip {
-  range: StripRange;
-  byNode: ReadonlyMap<string, NodeCells>;
-  /** The highest count of a cell. */
-  most: number;
-  members: readonly MemberReport[];
-  coverage?: ClusterHistogram['coverage'];
-}
-
-export interface NodeCells {
-  /** Errors; `null`: not read, or the node was gone by then. */
-  cells: readonly (number | null)[];
-  errors: number;
-}
-
-/** Only what was read is a number: a node that did not respond has none, one that is gone none after its end. */
-export function errorStrip(range: StripRange, histogram: ClusterHistogram): ErrorStrip {
-  const { fromMs, bucketMs, count } = range;
-  const { counted, members, buckets, coverage } = histogram;
-  const byNode = new Map<string, NodeCells>();
-  let most = 0;
-  for (const { id, outcome, asOfMs } of members) {
-    const endMs = outcome === 'ok' ? Number.POSITIVE_INFINITY : (asOfMs ?? Number.NEGATIVE_INFINITY);
-    const cells = Array.from({ length: count }, (_, index): number | null => {
-      const startMs = fromMs + index * bucketMs;
-      const isCounted = counted === null || (startMs + bucketMs > counted.fromMs && startMs <= counted.toMs);
-      return isCounted && startMs <= endMs ? 0 : null;
-    });
-    let errors = 0;
-    for (const { startMs, nodes } of buckets) {
-      const index = Math.floor((startMs - fromMs) / bucketMs);
-      const own = nodes[id] ?? 0;
-      if (own === 0 || index < 0 || index >= count) continue;
-      cells[index] = (cells[index] ?? 0) + own;
-      errors += own;
-      most = Math.max(most, cells[index] ?? 0);
-    }
-    byNode.set(id, { cells, errors });
-  }
-  return { range, byNode, most, members, ...(coverage && { coverage }) };
-}
-
-/** Warnings and errors, by call site, of which there are none before the range. */
 export interface NewPatterns extends ClusterDigest {
   /** Counts over time of each group; `null`: not counted. */
   sparks: readonly (readonly number[] | null)[];

@@ -1,6 +1,6 @@
 import type { ConfigDifference, ConfigValue } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { driftRows } from './config-cards.tsx';
+import { driftRows } from './node-settings.tsx';
 
 const value = (given: Partial<ConfigValue>): ConfigValue => ({
   value: '5s',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readReadiness } from './node-resources.ts';
+import { readReadiness } from './node-checks.tsx';
 
 const READY = { status: 'ready', checks: [{ name: 'log directory', ok: true, detail: 'readable' }] };
 

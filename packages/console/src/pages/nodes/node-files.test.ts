@@ -1,7 +1,8 @@
 import type { LogFileDetails } from '@porthole/logs/types';
 import type { ComponentChildren, VNode } from 'preact';
 import { expect, test } from 'vitest';
-import { LearnedFormatView } from './file-format.tsx';
+import type { NodeFile } from './file-families.ts';
+import { growthText, LearnedFormatView } from './node-files.tsx';
 
 const FILE: LogFileDetails = {
   ...{ name: 'app.log', size: 9, family: 'app.log', state: 'live', compressed: false, format: 'iso', problem: null },
@@ -50,4 +51,16 @@ test.each([
 ])('says why nothing is known: %j', (given, text) => {
   const { learned: _learned, ...file } = FILE;
   expect(elementsOf(LearnedFormatView({ file: { ...file, ...given } })).map((element) => element.text)).toEqual([text]);
+});
+
+test('growth is measured; until then it is the average, and a rotated file has none', () => {
+  const { learned: _learned, ...known } = FILE;
+  const file: NodeFile = { ...known, node: 'a', size: 4000, firstTimeMs: 0, lastTimeMs: 120_000 };
+  const first = (size: number) => ({ atMs: 0, sizes: new Map([['app.log', size]]) });
+  expect(growthText(file, first(1000), 30_000)).toBe('+6.0 kB/min');
+  expect(growthText(file, first(4000), 30_000)).toBe('unchanged');
+  expect(growthText(file, first(9000), 30_000)).toBe('started anew');
+  expect(growthText(file, first(4000), 0)).toBe('about 2.0 kB/min');
+  expect(growthText({ ...file, lastTimeMs: null }, undefined, 0)).toBeNull();
+  expect(growthText({ ...file, state: 'rotated' }, first(1000), 30_000)).toBeNull();
 });

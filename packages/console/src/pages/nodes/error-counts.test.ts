@@ -1,0 +1,67 @@
+import type { ClusterHistogram, MemberReport } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { errorStrip, errorsText, stripRange, sumCells, widerCells } from './error-counts.ts';
+
+test('cells are whole units of the clock, and the last one contains the end', () => {
+  const toMs = Date.UTC(2026, 10, 15, 10, 41, 6);
+  expect(stripRange({ fromMs: toMs - 3_600_000, toMs })).toEqual({
+    ...{ fromMs: Date.UTC(2026, 10, 15, 9, 42), toMs: Date.UTC(2026, 10, 15, 10, 42), bucketMs: 60_000, count: 60 },
+  });
+  expect(stripRange({ fromMs: toMs - 7 * 86_400_000, toMs }).bucketMs).toBe(3 * 3_600_000);
+  expect(stripRange({ fromMs: toMs - 5000, toMs })).toMatchObject({ bucketMs: 1000, count: 60 });
+});
+
+test('only what was read is a number: nothing of a silent node, nothing after the end of one that is gone', () => {
+  const member = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
+    ...{ id, outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null, ...given },
+  });
+  const histogram: ClusterHistogram = {
+    ...{ bucketMs: 10, untimed: 0, counted: null },
+    buckets: [
+      { startMs: 0, counts: { ERROR: 3 }, nodes: { a: 2, c: 1 } },
+      { startMs: 20, counts: { FATAL: 4 }, nodes: { a: 4 } },
+    ],
+    members: [member('a'), member('b', { outcome: 'timeout' }), member('c', { outcome: 'refused', asOfMs: 14 })],
+  };
+  const { byNode, most } = errorStrip({ fromMs: 0, toMs: 40, bucketMs: 10, count: 4 }, histogram);
+  expect(Object.fromEntries(byNode)).toEqual({
+    a: { cells: [2, 0, 4, 0], errors: 6 },
+    b: { cells: [null, null, null, null], errors: 0 },
+    c: { cells: [1, 0, null, null], errors: 1 },
+  });
+  expect(most).toBe(4);
+  const part = errorStrip(
+    { fromMs: 0, toMs: 40, bucketMs: 10, count: 4 },
+    { ...histogram, counted: { fromMs: 20, toMs: 40 } },
+  );
+  expect(part.byNode.get('a')?.cells).toEqual([2, null, 4, 0]);
+});
+
+test('cells of several nodes are one, and several cells are one, unknown only if all of them are', () => {
+  const [a, b] = [
+    { cells: [1, null, 0, null, 2], errors: 3 },
+    { cells: [2, 4, null, null, 0], errors: 6 },
+  ];
+  expect(sumCells([a, b])).toEqual({ cells: [3, 4, 0, null, 2], errors: 9 });
+  expect(widerCells(a, 2)).toEqual({ cells: [1, 0, 2], errors: 3 });
+  expect(widerCells({ cells: [1, null, null, null], errors: 1 }, 2).cells).toEqual([1, null]);
+});
+
+test('"none" is said only if everything was read', () => {
+  const said = (cells: (number | null)[], errors = 0) => errorsText({ cells, errors });
+  expect([
+    said([0, 0]),
+    said([0, null]),
+    said([null]),
+    said([2, 0], 2),
+    said([1, null], 1),
+    errorsText(undefined),
+  ]).toEqual([
+    'no errors',
+    'no errors found',
+    'errors not counted',
+    '2 errors',
+    'at least 1 error',
+    'errors not counted',
+  ]);
+});

@@ -1,0 +1,41 @@
+import type { AnswerFacts } from '@porthole/contract';
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../state/resource.ts';
+import { Card } from './controls.tsx';
+import { useResource } from './hooks.ts';
+import { PartialNote, ResourceNote } from './notes.tsx';
+
+interface ResourceCardProps<Value> {
+  id: string;
+  title: ComponentChildren | ((value: Value) => ComponentChildren);
+  /** Beside the title. */
+  aside?: (value: Value | null) => ComponentChildren;
+  resource: Resource<Value>;
+  /** What could not be loaded: `The events`. */
+  what: string;
+  /** What is loaded, if that is said in other words. */
+  loading?: string;
+  /** Nodes whose absence the page has named already. */
+  known?: readonly string[];
+  children: (value: Value) => ComponentChildren;
+}
+
+/** A card with what was loaded, that it is loading, why it could not be, or what is missing in it. */
+export function ResourceCard<Value extends object>(props: ResourceCardProps<Value>) {
+  const { id, title, aside, resource, what, loading, known = [], children } = props;
+  const { value } = useResource(resource);
+  const answer = value && 'members' in value ? (value as AnswerFacts) : null;
+  const heading =
+    typeof title !== 'function'
+      ? title
+      : value
+        ? title(value)
+        : what.replace(/^The (.)/, (_, letter: string) => letter.toUpperCase());
+  return (
+    <Card id={id} title={heading} aside={aside?.(value)}>
+      <ResourceNote resource={resource} what={what} {...(loading !== undefined && { loading })} />
+      {value && children(value)}
+      {answer && <PartialNote answer={answer} known={known} onRetry={() => resource.reload()} />}
+    </Card>
+  );
+}
