@@ -36,21 +36,23 @@ export interface OpenConsoleOptions extends BrowserContextOptions {
   path?: string;
   /** Its clock goes as usual, and the test may turn it forward. */
   hasClock?: boolean;
+  /** Other nodes that it may send requests to. */
+  members?: readonly { url: string }[];
   /** The test provokes violations and checks them itself. */
   expectsViolations?: boolean;
 }
 
 /**
  * A page of the console in a browser profile of its own. When the test ends it must have stayed within the policy and
- * its origin, and nothing may have been thrown in it.
+ * its origins, and nothing may have been thrown in it.
  */
 export async function openConsole(
   browser: Browser,
   url: string,
   options: OpenConsoleOptions = {},
 ): Promise<OpenedPage> {
-  const { path = '/', hasClock = false, expectsViolations = false, ...given } = options;
-  const { origin } = new URL(url);
+  const { path = '/', hasClock = false, expectsViolations = false, members = [], ...given } = options;
+  const origins = [url, ...members.map((member) => member.url)].map((each) => new URL(each).origin);
   const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-GB', viewport: SIZE, ...given });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -75,7 +77,9 @@ export async function openConsole(
   onTestFinished(async () => {
     await context.close();
     if (!expectsViolations) expect([...seen.violations, ...problems]).toEqual([]);
-    const left = seen.requested.filter((requested) => new URL(requested).origin !== origin && !blocked.has(requested));
+    const left = seen.requested.filter(
+      (requested) => !origins.includes(new URL(requested).origin) && !blocked.has(requested),
+    );
     expect(left).toEqual([]);
   });
   if (hasClock) await page.clock.install();

@@ -22,6 +22,7 @@ import {
   type ForgetOptions,
   type ForgottenMember,
   isSelected,
+  type Member,
   type MemberSelection,
   type NodeState,
   PortholeError,
@@ -104,12 +105,18 @@ export class LocalCluster implements ClusterState {
     return this.#membership;
   }
 
-  /** What is known of members without contacting them, for metrics. */
+  /** The registered members, and those that were. */
+  get everKnown(): readonly Member[] {
+    const known = [...this.#deps.profiles.all().map(({ member }) => member), ...this.#membership.members];
+    return [...new Map(known.map((member) => [member.id, member])).values()];
+  }
+
   /** Why members are not recorded; `null` if they are. */
   get recorderProblem(): string | null {
     return this.#deps.recorder.problem;
   }
 
+  /** What is known of members without contacting them, for metrics. */
   get gauges(): ClusterGauges {
     return {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),

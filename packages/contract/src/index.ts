@@ -110,6 +110,7 @@ export {
   type ArchivePart,
   type ConfigDiffRequest,
   type Floors,
+  fallbackMembers,
   isSelected,
   type Member,
   type MemberArchive,

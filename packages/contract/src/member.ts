@@ -15,6 +15,15 @@ export interface Member {
   isSelf: boolean;
 }
 
+/** More would make the head of every page long, and nobody loses as many at once. */
+const MAX_FALLBACKS = 32;
+
+/** The members through which a page of this node goes on when this one does not respond, by id. */
+export function fallbackMembers<T extends Pick<Member, 'id' | 'isSelf'>>(members: readonly T[]): T[] {
+  const others = members.filter(({ isSelf }) => !isSelf);
+  return others.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, MAX_FALLBACKS);
+}
+
 /** Which members are queried; all of them if nothing is given. */
 export interface MemberSelection {
   /** Ids, or patterns with `*` and `?`. */

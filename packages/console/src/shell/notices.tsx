@@ -1,8 +1,11 @@
 import type { ClusterNodes } from '@porthole/client';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { navigation } from '../state/navigation.ts';
 import { preferences } from '../state/preferences.ts';
-import { cluster, type ResourceState } from '../state/resource.ts';
+import { cluster, type ResourceState, startVersion } from '../state/resource.ts';
 import { session } from '../state/session.ts';
+import { viewUrl, withoutBase } from '../state/view-url.ts';
 import { Button } from '../ui/controls.tsx';
 import { formatAge, formatSecond } from '../ui/format.ts';
 import { useNow, useStore } from '../ui/hooks.ts';
@@ -14,6 +17,16 @@ export function Notices({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
     <div class="notices">
       <AddressNotice />
       <NodeNotice nodes={nodes} />
+      <VersionNotice nodes={nodes.value} />
+    </div>
+  );
+}
+
+function Notice({ isAlert = false, children }: { isAlert?: boolean; children: ComponentChildren }) {
+  return (
+    <div class={isAlert ? 'notice is-err' : 'notice'} role={isAlert ? 'alert' : 'status'}>
+      <Icon name="alert" />
+      {children}
     </div>
   );
 }
@@ -35,40 +48,69 @@ function AddressNotice() {
 
 function NodeNotice({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   const isDeclined = useStore(session.isDeclined);
-  if (isDeclined) return <TokenNotice />;
+  const via = useStore(session.via);
+  const offered = useStore(session.offered);
+  if (isDeclined)
+    return (
+      <Notice>
+        <strong>This node requires a token.</strong>
+        <Button
+          onClick={() => {
+            session.openTokenDialog();
+            cluster.reload();
+          }}
+        >
+          Enter a token
+        </Button>
+      </Notice>
+    );
+  if (via) return <DetourNotice via={via} />;
+  if (offered)
+    return (
+      <Notice isAlert>
+        <span>
+          <strong>{session.home.id} does not respond.</strong> {offered.id} does; your token would be sent to{' '}
+          {offered.url}
+        </span>
+        <Button
+          onClick={() => {
+            session.agree();
+            cluster.reload();
+          }}
+        >
+          Read through {offered.id}
+        </Button>
+      </Notice>
+    );
   // An error response still means that the node is up; the page that sent the request shows it.
   if (nodes.failure && nodes.failure.status === null) return <OfflineNotice nodes={nodes} />;
   if (nodes.value?.membership.state === 'stale') return <StaleNotice membership={nodes.value.membership} />;
   return null;
 }
 
-function TokenNotice() {
+/** Links of this page still lead to its own node: the same page of the other one survives a reload. */
+function DetourNotice({ via: { id, url } }: { via: { id: string; url: string } }) {
+  const view = useStore(navigation.view);
   return (
-    <div class="notice" role="status">
-      <Icon name="alert" />
+    <Notice>
       <span>
-        <strong>This node requires a token.</strong>
+        <strong>
+          {session.home.id} does not respond; reading through {id}.
+        </strong>{' '}
+        <a href={url + withoutBase(viewUrl(view))}>Open the page of {id}</a>
       </span>
-      <Button onClick={() => reopenTokenDialog()}>Enter a token</Button>
-    </div>
+    </Notice>
   );
 }
 
-function reopenTokenDialog(): void {
-  session.openTokenDialog();
-  cluster.reload();
-}
-
-function OfflineNotice({ nodes: { value, asOfMs, failure } }: { nodes: ResourceState<ClusterNodes> }) {
+function OfflineNotice({ nodes: { asOfMs, failure } }: { nodes: ResourceState<ClusterNodes> }) {
   const zone = useStore(preferences.zone);
-  const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'The node';
   if (!failure) return null;
   return (
-    <div class="notice is-err" role="alert">
-      <Icon name="alert" />
+    <Notice isAlert>
       <span>
         <strong>
-          {self} has not responded since {formatSecond(failure.sinceMs, zone)}
+          {session.home.id} has not responded since {formatSecond(failure.sinceMs, zone)}
         </strong>
         {asOfMs === null ? ' · nothing has been loaded yet' : ` · showing data as of ${formatSecond(asOfMs, zone)}`}
         <span class="dim"> · retrying</span>
@@ -76,7 +118,7 @@ function OfflineNotice({ nodes: { value, asOfMs, failure } }: { nodes: ResourceS
       <Button title={failure.detail} onClick={() => cluster.reload()}>
         Retry now
       </Button>
-    </div>
+    </Notice>
   );
 }
 
@@ -84,13 +126,35 @@ function StaleNotice({ membership: { kind, detail, asOfMs } }: { membership: Clu
   const nowMs = useNow();
   const zone = useStore(preferences.zone);
   return (
-    <div class="notice" role="status">
-      <Icon name="alert" />
+    <Notice>
       <span>
         <strong>The registry ({kind}) is not responding.</strong> Showing the last known members,{' '}
         <span title={formatSecond(asOfMs, zone)}>{formatAge(asOfMs, nowMs)}</span>
         {detail && `: ${detail}`}
       </span>
-    </div>
+    </Notice>
+  );
+}
+
+/** Asked once for each version: nothing is reloaded by itself, which could lose what somebody reads, or go on forever. */
+function VersionNotice({ nodes }: { nodes: ClusterNodes | null }) {
+  const first = useStore(startVersion);
+  const [dismissed, setDismissed] = useState<string | null>(null);
+  const self = nodes?.nodes.find(({ isSelf }) => isSelf);
+  const version = self?.node.version;
+  if (!version || !first || self.id !== first.id || version === first.version || version === dismissed) return null;
+  return (
+    <Notice>
+      <span>
+        <strong>
+          {self.id} now runs version {version}.
+        </strong>{' '}
+        This page is of version {first.version}.
+      </span>
+      <Button onClick={() => location.reload()}>Reload</Button>
+      <Button class="is-quiet" onClick={() => setDismissed(version)}>
+        Later
+      </Button>
+    </Notice>
   );
 }

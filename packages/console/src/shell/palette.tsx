@@ -4,7 +4,7 @@ import { navigation } from '../state/navigation.ts';
 import { type Action, actions, sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
-import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
+import { allViews, nodeViews, openSaved, type SavedView } from '../state/saved-views.ts';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, nodeLogs, nodeView, OVERVIEW, type View } from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
@@ -91,7 +91,8 @@ function useEntries(query: string): PaletteEntry[] {
   const nodes = useStore(cluster.state).value?.nodes;
   const keys = useResource(configKeys).value;
   const here = useStore(actions.list);
-  const views = useStore(savedViews.list);
+  useResource(nodeViews);
+  const views = useStore(allViews);
   const all = useMemo(
     () =>
       paletteEntries({

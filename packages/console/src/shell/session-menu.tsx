@@ -1,15 +1,16 @@
 import type { ClusterNodes } from '@porthole/client';
 import { useId, useState } from 'preact/hooks';
+import { visibleText } from '../log-view/rows/record-text.ts';
 import { sheet } from '../state/notice.ts';
 import { preferences, type Theme } from '../state/preferences.ts';
-import { cluster } from '../state/resource.ts';
+import { whoAmI } from '../state/saved-views.ts';
 import { session } from '../state/session.ts';
 import { isZone, zoneNames } from '../state/time-zone.ts';
 import { nodeView } from '../state/view.ts';
 import { linkTo, viewUrl } from '../state/view-url.ts';
 import { Segments } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';
-import { useStore } from '../ui/hooks.ts';
+import { useResource, useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 
@@ -29,7 +30,7 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
       {(close) => (
         <>
           <p class="menu-head">
-            {hasToken ? 'Signed in with a token' : 'Not signed in'}
+            <WhoAmI />
             {self && (
               <>
                 {' · via '}
@@ -61,9 +62,8 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
             icon="sign-out"
             onClick={() => {
               close();
-              if (hasToken) session.signOut();
+              if (hasToken) signOut();
               else session.openTokenDialog();
-              cluster.reload();
             }}
           >
             {hasToken ? 'Sign out' : 'Enter a token'}
@@ -72,6 +72,25 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
       )}
     </Menu>
   );
+}
+
+/** The name and the roles by which the node knows the user. */
+function WhoAmI() {
+  const hasToken = useStore(session.hasToken);
+  const me = useResource(whoAmI).value;
+  if (!me) return hasToken ? 'Signed in with a token' : 'Not signed in';
+  if (me.kind === 'anonymous') return 'No sign-in required';
+  return (
+    <>
+      <b>{visibleText(me.name)}</b> · {me.roles.join(', ') || 'no role'}
+    </>
+  );
+}
+
+/** Nothing of what was read stays on the page, and nothing goes on being read. */
+function signOut(): void {
+  session.signOut();
+  location.reload();
 }
 
 /** The zone of all times: that of the browser, UTC, or any other by its name. */

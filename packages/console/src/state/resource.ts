@@ -179,10 +179,21 @@ const COLOURS_KEY = 'porthole.nodes';
 /** More nodes than a cluster has; a browser may see several clusters. */
 const MAX_COLOURED = 2000;
 
+/** The node of this page as it was when the page was loaded. */
+export const startVersion = new Store<{ id: string; version: string } | null>(null);
+
 /** The nodes of the cluster, shared by all pages. */
-export const cluster = new Resource<ClusterNodes>((signal) => session.client.cluster.nodes({ signal }), {
-  everyMs: NODES_MS,
-});
+export const cluster = new Resource<ClusterNodes>(
+  async (signal) => {
+    await session.goHome();
+    const answer = await session.client.cluster.nodes({ signal });
+    session.learn(answer.nodes);
+    const self = answer.nodes.find(({ isSelf }) => isSelf);
+    if (self && !startVersion.value) startVersion.set({ id: self.id, version: self.node.version });
+    return answer;
+  },
+  { everyMs: NODES_MS },
+);
 
 /** Configuration keys of the node that serves this page; loaded once, on first use. */
 export const configKeys = new Resource<string[]>(async (signal) =>

@@ -1,6 +1,7 @@
+import { MAX_VIEWS } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatViews, MAX_VIEWS, openSaved, readViews, SavedViews, savedQuery } from './saved-views.ts';
+import { formatViews, openSaved, readViews, SavedViews, savedQuery } from './saved-views.ts';
 import { ALL_LOGS, type LogsView } from './view.ts';
 import { viewUrl } from './view-url.ts';
 

@@ -1,4 +1,15 @@
+import type { ClientSession, SavedViews as SharedViews } from '@porthole/client';
+import {
+  MAX_VIEW_NAME_CHARACTERS,
+  MAX_VIEWS,
+  tidyViewName,
+  viewNameProblem,
+  viewQueryProblem,
+} from '@porthole/contract';
+import { Resource } from './resource.ts';
+import { session } from './session.ts';
 import { Store, type TextStorage, tryStorage } from './store.ts';
+import { toProblem } from './to-problem.ts';
 import { canFollow, type LogsView } from './view.ts';
 import { logsProblems, logsQuery, parseLogs } from './view-url.ts';
 
@@ -22,19 +33,22 @@ const UNREADABLE_KEY = `${KEY}.unreadable`;
 
 const VERSION = 1;
 
-/** More would not be found again in a list. */
-export const MAX_VIEWS = 200;
-
-export const MAX_NAME_CHARACTERS = 80;
-
 /** Longer than any URL that servers accept. */
 const MAX_QUERY_CHARACTERS = 16_384;
 
 /** Some times what the largest list takes. */
 export const MAX_FILE_BYTES = 8_000_000;
 
+/** Where views are kept. Each method returns what is wrong, or `null`. */
+export interface ViewPlace {
+  /** Adds a view, or replaces the one of this name. */
+  save(name: string, view: LogsView): string | null | Promise<string | null>;
+  rename(from: string, to: string): string | null | Promise<string | null>;
+  remove(name: string): string | null | Promise<string | null>;
+}
+
 /** Named views, kept in the browser if it allows that. */
-export class SavedViews {
+export class SavedViews implements ViewPlace {
   readonly list: Store<readonly SavedView[]>;
   /** Whether the browser keeps them when the page is closed. */
   readonly isKept: Store<boolean>;
@@ -51,9 +65,8 @@ export class SavedViews {
     this.list.set(this.#current());
   }
 
-  /** Adds a view, or replaces the one of this name. Returns what is wrong, or `null`. */
   save(name: string, view: LogsView): string | null {
-    const saved = { name: tidyName(name), query: savedQuery(view) };
+    const saved = { name: tidyViewName(name), query: savedQuery(view) };
     const problem = viewProblem(saved);
     if (problem !== null) return problem;
     const current = this.#current();
@@ -64,19 +77,18 @@ export class SavedViews {
     return null;
   }
 
-  /** Returns what is wrong, or `null`. */
   rename(from: string, to: string): string | null {
-    const name = tidyName(to);
-    const problem = nameProblem(name);
-    if (problem !== null) return problem;
+    const name = tidyViewName(to);
     const current = this.#current();
-    if (name !== from && current.some((other) => other.name === name)) return `There is already a view named "${name}"`;
+    const problem = nameProblem(name) ?? (name === from ? null : nameTaken(name, current));
+    if (problem !== null) return problem;
     this.#write(current.map((view) => (view.name === from ? { ...view, name } : view)));
     return null;
   }
 
-  remove(name: string): void {
+  remove(name: string): null {
     this.#write(this.#current().filter((view) => view.name !== name));
+    return null;
   }
 
   /** Adds views of a file; those with a name that is taken get another one. Returns the number added. */
@@ -144,22 +156,22 @@ export function readViews(text: string): ReadViews | undefined {
         ? 'not a view'
         : read.views.length >= MAX_VIEWS
           ? `there are more than ${MAX_VIEWS}`
-          : (viewProblem(view) ?? nameTaken(view, read.views));
+          : (viewProblem(view) ?? (nameTaken(view.name, read.views) && 'the name occurs twice'));
     if (view && problem === null) read.views.push(view);
     else read.skipped.push(`${view?.name || `view ${index + 1}`}: ${problem}`);
   }
   return read;
 }
 
-function nameTaken({ name }: SavedView, views: readonly SavedView[]): string | null {
-  return views.some((other) => other.name === name) ? 'the name occurs twice' : null;
+function nameTaken(name: string, views: readonly SavedView[]): string | null {
+  return views.some((other) => other.name === name) ? `There is already a view named "${name}"` : null;
 }
 
 /** Only its name and its query: nothing else of a file is kept. */
 function toView(value: unknown): SavedView | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, query } = value as Record<string, unknown>;
-  return typeof name === 'string' && typeof query === 'string' ? { name: tidyName(name), query } : undefined;
+  return typeof name === 'string' && typeof query === 'string' ? { name: tidyViewName(name), query } : undefined;
 }
 
 function viewProblem({ name, query }: SavedView): string | null {
@@ -169,18 +181,16 @@ function viewProblem({ name, query }: SavedView): string | null {
 
 function nameProblem(name: string): string | null {
   if (name === '') return 'Enter a name';
-  return name.length > MAX_NAME_CHARACTERS ? `The name has more than ${MAX_NAME_CHARACTERS} characters` : null;
-}
-
-function tidyName(name: string): string {
-  return name.trim().replace(/\s+/g, ' ');
+  return name.length > MAX_VIEW_NAME_CHARACTERS
+    ? `The name has more than ${MAX_VIEW_NAME_CHARACTERS} characters`
+    : null;
 }
 
 function freeName(name: string, views: readonly SavedView[]): string {
   const isTaken = (candidate: string) => views.some((other) => other.name === candidate);
   for (let number = 1; ; number++) {
     const suffix = number === 1 ? '' : ` (${number})`;
-    const candidate = name.slice(0, MAX_NAME_CHARACTERS - suffix.length) + suffix;
+    const candidate = name.slice(0, MAX_VIEW_NAME_CHARACTERS - suffix.length) + suffix;
     if (!isTaken(candidate)) return candidate;
   }
 }
@@ -197,3 +207,51 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 // Where storage is forbidden, even reading the property throws.
 export const savedViews = new SavedViews(tryStorage(() => globalThis.window?.localStorage));
+
+/** Those on the node, which everybody reads who reads its logs; loaded where they are shown. */
+export const nodeViews = new Resource<SharedViews>((signal) => session.client.views({ signal }), { everyMs: 10_000 });
+
+/** Who the user is to the node; loaded where it is shown. */
+export const whoAmI = new Resource<ClientSession>((signal) => session.client.session({ signal }), { everyMs: 60_000 });
+
+/** Those of the node and of the browser. */
+export const allViews = new Store<readonly SavedView[]>(savedViews.list.value);
+
+const joinViews = () => allViews.set([...(nodeViews.state.value.value?.views ?? []), ...savedViews.list.value]);
+nodeViews.state.subscribe(joinViews);
+savedViews.list.subscribe(joinViews);
+
+export const onNode: ViewPlace = {
+  save(given, view) {
+    const [name, query] = [tidyViewName(given), savedQuery(view)];
+    const problem = nameProblem(name) ?? viewNameProblem(name) ?? viewQueryProblem(query);
+    return problem ?? changeOnNode(() => session.client.saveView(name, query));
+  },
+  rename(from, to) {
+    const name = tidyViewName(to);
+    const views = nodeViews.state.value.value?.views ?? [];
+    const query = views.find((view) => view.name === from)?.query;
+    if (name === from || query === undefined) return null;
+    const problem = nameProblem(name) ?? viewNameProblem(name) ?? nameTaken(name, views);
+    return (
+      problem ??
+      changeOnNode(async () => {
+        await session.client.saveView(name, query);
+        await session.client.deleteView(from);
+      })
+    );
+  },
+  remove: (name) => changeOnNode(() => session.client.deleteView(name)),
+};
+
+async function changeOnNode(change: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await change();
+    return null;
+  } catch (thrown) {
+    const { code, detail } = toProblem(thrown);
+    return code === 'FORBIDDEN' ? 'You may not change views on the node: this needs the role "config"' : detail;
+  } finally {
+    nodeViews.reload();
+  }
+}

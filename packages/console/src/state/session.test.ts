@@ -122,3 +122,53 @@ test('a token that a header cannot carry is rejected before sending', () => {
     false,
   ]);
 });
+
+/** Nodes by address, of which some are gone; the others respond with their address. */
+function nodesAt(gone: Set<string>): { sent: string[]; fetchFrom: typeof fetch } {
+  const sent: string[] = [];
+  const fetchFrom: typeof fetch = async (input, init) => {
+    const { origin, pathname } = new URL(String(input));
+    if (gone.has(origin)) throw new TypeError('Failed to fetch');
+    if (pathname === '/health/live') return Response.json({ status: 'ok' });
+    sent.push(`${origin} ${new Headers(init?.headers).get('authorization') ?? ''}`.trim());
+    return Response.json({ config: origin, ...NODE });
+  };
+  return { sent, fetchFrom };
+}
+
+const MEMBERS = ['a', 'b', 'c'].map((id) => ({ id, url: `http://${id}.example/`, isSelf: id === 'a', state: 'up' }));
+
+test('requests go through another member while the node of the page does not respond, and return', async () => {
+  const gone = new Set(['http://a.example', 'http://b.example']);
+  const { sent, fetchFrom } = nodesAt(gone);
+  const session = new Session({ url: 'http://a.example', fetch: fetchFrom, storage: undefined });
+  session.learn(MEMBERS as never);
+  expect((await session.client.config()).config).toBe('http://c.example');
+  expect([session.via.value?.id, session.home.id, session.url]).toEqual(['c', 'a', 'http://c.example']);
+  await session.goHome();
+  expect(session.via.value?.id).toBe('c');
+  gone.clear();
+  await session.goHome();
+  expect((await session.client.config()).config).toBe('http://a.example');
+  expect(sent).toEqual(['http://c.example', 'http://a.example']);
+});
+
+test('what changes something is not sent again to another member', async () => {
+  const { sent, fetchFrom } = nodesAt(new Set(['http://a.example']));
+  const session = new Session({ url: 'http://a.example', fetch: fetchFrom, storage: undefined });
+  session.learn(MEMBERS as never);
+  await expect(session.fetch('/api/v1/views/x', { method: 'PUT' })).rejects.toThrow('Failed to fetch');
+  expect(sent).toEqual([]);
+});
+
+test('a token is offered to be sent to another member, not sent', async () => {
+  const { sent, fetchFrom } = nodesAt(new Set(['http://a.example']));
+  const storage = fakeStorage({ 'porthole.token': 'secret' });
+  const session = new Session({ url: 'http://a.example', fetch: fetchFrom, storage });
+  session.learn(MEMBERS as never);
+  await expect(session.fetch('/x')).rejects.toThrow('Failed to fetch');
+  expect([session.offered.value?.id, session.via.value, sent.length]).toEqual(['b', null, 0]);
+  session.agree();
+  await session.fetch('/x');
+  expect(sent).toEqual(['http://b.example Bearer secret']);
+});

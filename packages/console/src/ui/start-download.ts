@@ -2,7 +2,6 @@ import { PATHS } from '@porthole/contract';
 import { showNotice } from '../state/notice.ts';
 import { session } from '../state/session.ts';
 import { toProblem } from '../state/to-problem.ts';
-import { linkTo } from '../state/view-url.ts';
 
 /** By then the browser has read the content. */
 const KEEP_MS = 60_000;
@@ -13,7 +12,8 @@ const KEEP_MS = 60_000;
  */
 export async function startDownload(path: string, name?: string): Promise<void> {
   try {
-    saveUrl(linkTo(session.hasToken.value ? await withTicket(path) : path), name);
+    const target = session.hasToken.value ? await withTicket(path) : path;
+    saveUrl(session.url + target, name);
     showNotice('Download started: the browser shows its progress');
   } catch (thrown) {
     const { code, detail } = toProblem(thrown);

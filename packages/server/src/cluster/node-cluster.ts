@@ -15,6 +15,7 @@ import {
   type FollowOptions,
   type ForgetOptions,
   labelsOf,
+  type Member,
   type MemberSelection,
   matchesPattern,
   type NodeObject,
@@ -157,6 +158,11 @@ export class NodeCluster implements ClusterState {
   /** Which node sends events about members; `undefined` until it has joined. */
   get senders(): LocalCluster['senders'] | undefined {
     return this.#opened?.senders;
+  }
+
+  /** The members, and those that were. */
+  get everKnown(): readonly Member[] {
+    return this.#opened?.everKnown ?? [];
   }
 
   /** Where members share saved views; `null`: nowhere, `undefined`: until it has joined. */

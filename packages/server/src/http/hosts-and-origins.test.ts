@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
-import { createHostCheck } from './request/hosts-and-origins.ts';
+import { createHostCheck, createMemberOrigins } from './request/hosts-and-origins.ts';
 
 const ORIGIN = 'https://console.example';
 const node = shareTestNode();
@@ -203,5 +203,52 @@ describe('what a page of another site makes a browser send', () => {
     expect(await status({ 'sec-fetch-site': 'cross-site' })).toBe(403);
     for (const site of ['same-origin', 'none']) expect(await status({ 'sec-fetch-site': site })).toBe(200);
     expect(await status({})).toBe(200);
+  });
+});
+
+describe('the consoles of other members', () => {
+  const member = (id: string, url: string, node = {}) => ({
+    ...{ id, url, isSelf: false },
+    node: { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0, ...node },
+  });
+
+  it('may read this node, by the address or the name they are known by, and no other page may', async () => {
+    const members = ['n2=http://10.0.0.2:7300', 'n3=https://db-3.example'];
+    const { port } = await startTestNode({ settings: { cluster: { nodeId: 'n1', members } } });
+    const read = async (origin: string) =>
+      sendRequest(port, '/api/v1/log/list', { headers: { origin, 'sec-fetch-site': 'cross-site' } });
+    for (const origin of ['http://10.0.0.2:7300', 'https://db-3.example']) {
+      const { status, headers } = await read(origin);
+      expect({ status, allowed: headers['access-control-allow-origin'] }).toEqual({ status: 200, allowed: origin });
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+    }
+    for (const origin of ['https://10.0.0.2:7300', 'http://10.0.0.2', 'http://db-3.example', 'null'])
+      expect((await read(origin)).status).toBe(403);
+    const { headers } = await sendRequest(port, '/');
+    expect(headers['content-security-policy']).toContain(
+      "connect-src 'self' http://10.0.0.2:7300 https://db-3.example;",
+    );
+  });
+
+  it('are served by what nodes report of themselves, too, with the same port', () => {
+    const origins = createMemberOrigins(true, () => [
+      member('a', 'http://10.0.0.1:7300/', { hostIp: '10.0.0.1', hostName: 'DB-1' }),
+      member('b', 'http://127.0.0.1:7310/', { hostIp: '127.0.0.1', hostName: 'box' }),
+    ]);
+    for (const origin of ['http://db-1:7300', 'http://10.0.0.1:7300', 'http://localhost:7310', 'http://box:7310'])
+      expect(origins.has(origin), origin).toBe(true);
+    for (const origin of ['http://db-1', 'http://localhost:7300', 'https://db-1:7300', ''])
+      expect(origins.has(origin), origin).toBe(false);
+  });
+
+  it('add nothing to the policy of the page but plain origins, and few', () => {
+    const hostile = [
+      member('x', 'http://a;sandbox:80/'),
+      member('y', 'http://*.example/'),
+      member('z', "http://'unsafe-inline'/"),
+    ];
+    const many = Array.from({ length: 100 }, (_, index) => member(`m${index}`, `http://10.0.0.${index}:7300/`));
+    expect(createMemberOrigins(true, () => hostile).fallbacks()).toEqual([]);
+    expect(createMemberOrigins(true, () => many).fallbacks()).toHaveLength(32);
   });
 });

@@ -1,5 +1,6 @@
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { DownloadTickets } from '../auth/download-tickets.ts';
+import type { NodeCluster } from '../cluster/node-cluster.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -9,7 +10,7 @@ import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import type { SavedViewStore } from '../views/saved-views.ts';
 import { createRequestHandler, type RequestHandler, type RequestHandlerDeps } from './request/handle-request.ts';
-import { createCors, createHostCheck, createSiteCheck } from './request/hosts-and-origins.ts';
+import { createCors, createHostCheck, createMemberOrigins, createSiteCheck } from './request/hosts-and-origins.ts';
 import { ConsoleFiles } from './response/console-files.ts';
 import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
@@ -32,7 +33,7 @@ export interface HttpAdapterDeps {
   policy: RequestPolicy;
   state: NodeState;
   /** Without it, cluster routes are not supported. */
-  cluster?: ClusterState;
+  cluster?: ClusterState & Partial<Pick<NodeCluster, 'isConfigured' | 'everKnown'>>;
   /** Without it, views are not supported. */
   views?: SavedViewStore;
   health: Health;
@@ -75,6 +76,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
     policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
   const tickets = new DownloadTickets();
+  const members = createMemberOrigins(cluster?.isConfigured ?? false, () => cluster?.everKnown ?? []);
   const handling: RequestHandlerDeps = {
     gate: {
       basePath,
@@ -84,7 +86,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       protectsMetrics: auth.protectMetrics,
       checkHost: createHostCheck([hostName, http.host, node.hostIp, ...hostNames, ...http.allowedHosts]),
       checkLocal,
-      checkSite: createSiteCheck(http.corsOrigins),
+      checkSite: createSiteCheck(http.corsOrigins, members),
       checkRate,
       isStopping,
     },
@@ -101,10 +103,14 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
       ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),
-      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl, basePath }), onConsole, version, basePath }),
+      ...createPageRoutes({
+        consoleFiles: new ConsoleFiles({ demoUrl, basePath }),
+        fallbacks: members.fallbacks,
+        ...{ onConsole, version, basePath },
+      }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
-    cors: createCors(http.corsOrigins),
+    cors: createCors(http.corsOrigins, members),
     slots,
     metrics,
     accessLog,

@@ -6,12 +6,12 @@ import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions as pageActions } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
-import { openSaved, savedViews } from '../../state/saved-views.ts';
+import { allViews, nodeViews, openSaved } from '../../state/saved-views.ts';
 import { type LogsView, sourceName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Condition, IconButton, NodeDot, Segments } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks.ts';
+import { useResource, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
@@ -138,7 +138,6 @@ export function ViewsMenu({ view }: { view: LogsView }) {
   const [isOpen, setOpen] = useState(false);
   const wasOpen = useRef(false);
   wasOpen.current ||= isOpen;
-  const views = useStore(savedViews.list);
   const folds = useStore(preferences.folds);
   useEffect(() => pageActions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
   return (
@@ -146,12 +145,7 @@ export function ViewsMenu({ view }: { view: LogsView }) {
       <Menu class="views-menu" label="Views" icon="views" button="Views">
         {(close) => (
           <>
-            {views.slice(0, MAX_LISTED).map((saved) => (
-              <MenuItem key={saved.name} href={viewUrl(openSaved(saved))} onClick={close}>
-                {visibleText(saved.name)}
-              </MenuItem>
-            ))}
-            {views.length > 0 ? <hr /> : null}
+            <ViewItems close={close} />
             <MenuItem isOn={folds} onClick={() => preferences.folds.set(!folds)}>
               Fold repeated lines
             </MenuItem>
@@ -168,6 +162,21 @@ export function ViewsMenu({ view }: { view: LogsView }) {
         )}
       </Menu>
       {wasOpen.current ? <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function ViewItems({ close }: { close: () => void }) {
+  useResource(nodeViews);
+  const views = useStore(allViews).slice(0, MAX_LISTED);
+  return (
+    <>
+      {views.map((saved, at) => (
+        <MenuItem key={at} href={viewUrl(openSaved(saved))} onClick={close}>
+          {visibleText(saved.name)}
+        </MenuItem>
+      ))}
+      {views.length > 0 ? <hr /> : null}
     </>
   );
 }

@@ -1,21 +1,27 @@
+import type { SavedView as SharedView, SavedViews as SharedViews } from '@porthole/client';
+import { MAX_VIEW_NAME_CHARACTERS } from '@porthole/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import { showNotice } from '../../state/notice.ts';
 import {
   formatViews,
   MAX_FILE_BYTES,
-  MAX_NAME_CHARACTERS,
+  nodeViews,
+  onNode,
   openSaved,
   readViews,
   type SavedView,
   savedViews,
+  type ViewPlace,
+  whoAmI,
 } from '../../state/saved-views.ts';
+import { session } from '../../state/session.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Button, LinkButton } from '../../ui/controls.tsx';
+import { Button, LinkButton, Segments } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCounted } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks.ts';
+import { useResource, useStore } from '../../ui/hooks.ts';
 import { saveContent } from '../../ui/start-download.ts';
 
 const FILE_NAME = 'porthole-views.json';
@@ -39,8 +45,13 @@ export function SavedViewsDialog({ isOpen, view, onClose }: SavedViewsDialogProp
 }
 
 function ViewList({ view, onClose }: Omit<SavedViewsDialogProps, 'isOpen'>) {
-  const views = useStore(savedViews.list);
+  const own = useStore(savedViews.list);
   const isKept = useStore(savedViews.isKept);
+  const { value: shared, failure } = useResource(nodeViews);
+  const me = useResource(whoAmI).value;
+  // What changes something is sent to the node of this page only.
+  const isAtHome = useStore(session.via) === null;
+  const mayShare = isAtHome && (me?.roles ?? []).some((role) => role === 'config' || role === 'admin');
   useEffect(() => {
     const reload = () => savedViews.reload();
     reload();
@@ -48,45 +59,74 @@ function ViewList({ view, onClose }: Omit<SavedViewsDialogProps, 'isOpen'>) {
     addEventListener('storage', reload);
     return () => removeEventListener('storage', reload);
   }, []);
+  const close = { onOpen: onClose };
   return (
     <>
-      <SaveForm view={view} views={views} />
-      {isKept ? null : (
+      <SaveForm view={view} mayShare={shared !== null && mayShare} />
+      {shared?.problem && (
         <p class="notice" role="status">
-          This browser does not allow storage: views are lost when the page is closed. Export them to keep them.
+          {session.home.id}: {shared.problem}
         </p>
       )}
-      {views.length === 0 ? <p class="dim">No saved views yet.</p> : null}
+      {failure && failure.code !== 'NOT_SUPPORTED' && (
+        <p class="notice" role="status">
+          The views on {session.home.id} could not be loaded: {failure.detail}
+        </p>
+      )}
+      {isKept ? null : (
+        <p class="notice" role="status">
+          This browser does not allow storage: views in it are lost when the page is closed. Export them to keep them.
+        </p>
+      )}
+      {own.length === 0 && !shared?.views.length ? <p class="dim">No saved views yet.</p> : null}
       <ul class="view-list" aria-label="Saved views">
-        {views.map((saved) => (
-          <ViewLine key={saved.name} saved={saved} onOpen={onClose} />
+        {shared?.views.map((saved) => (
+          <ViewLine
+            key={saved.name}
+            saved={saved}
+            note={sharedNote(saved, shared)}
+            place={mayShare && onNode}
+            {...close}
+          />
+        ))}
+        {own.map((saved) => (
+          <ViewLine key={`own ${saved.name}`} saved={saved} note="this browser" place={savedViews} {...close} />
         ))}
       </ul>
-      <FileButtons views={views} onClose={onClose} />
+      <FileButtons views={[...(shared?.views ?? []), ...own]} onClose={onClose} />
     </>
   );
 }
 
-function SaveForm({ view, views }: { view: LogsView; views: readonly SavedView[] }) {
+/** Who has it, and who saved it. */
+function sharedNote({ changedBy }: SharedView, { sharing }: SharedViews): string {
+  const who = sharing === 'node' ? `on ${session.home.id}` : 'all nodes';
+  const late = sharing === 'behind' ? ', shared later' : '';
+  return `${who}${late} · ${visibleText(changedBy)}`;
+}
+
+function SaveForm({ view, mayShare }: { view: LogsView; mayShare: boolean }) {
   const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<'node' | 'browser' | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const isThere = views.some((saved) => saved.name === name.trim());
-  const submit = (event: SubmitEvent) => {
+  const isShared = mayShare && chosen !== 'browser';
+  const views = (isShared ? nodeViews.state.value.value?.views : savedViews.list.value) ?? [];
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const found = savedViews.save(name, view);
+    const found = await (isShared ? onNode : savedViews).save(name, view);
     setProblem(found);
     if (found !== null) return;
     setName('');
     showNotice('View saved');
   };
   return (
-    <form class="view-form" onSubmit={submit}>
+    <form class="view-form" onSubmit={(event) => void submit(event)}>
       <label class="field">
         Save this view as
         <input
           type="text"
           value={name}
-          maxLength={MAX_NAME_CHARACTERS}
+          maxLength={MAX_VIEW_NAME_CHARACTERS}
           autocomplete="off"
           aria-invalid={problem !== null}
           aria-describedby={problem === null ? undefined : 'view-problem'}
@@ -96,50 +136,79 @@ function SaveForm({ view, views }: { view: LogsView; views: readonly SavedView[]
           }}
         />
       </label>
-      <Button type="submit">{isThere ? 'Replace' : 'Save'}</Button>
-      {problem === null ? null : (
-        <p id="view-problem" class="field-problem" role="alert">
-          {problem}
-        </p>
+      {mayShare && (
+        <Segments
+          label="Where it is saved"
+          value={isShared ? 'node' : 'browser'}
+          choices={[
+            { value: 'node', text: 'For everyone' },
+            { value: 'browser', text: 'This browser' },
+          ]}
+          onChange={setChosen}
+        />
       )}
+      <Button type="submit">{views.some((saved) => saved.name === name.trim()) ? 'Replace' : 'Save'}</Button>
+      <Problem id="view-problem" text={problem} />
     </form>
   );
 }
 
-function ViewLine({ saved, onOpen }: { saved: SavedView; onOpen: () => void }) {
+function Problem({ id, text }: { id?: string; text: string | null }) {
+  return text === null ? null : (
+    <p id={id} class="field-problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+interface ViewLineProps {
+  saved: SavedView;
+  note: string;
+  /** Where it can be changed; `false`: not by this user. */
+  place: ViewPlace | false;
+  onOpen: () => void;
+}
+
+function ViewLine({ saved, note, place, onOpen }: ViewLineProps) {
   const [isRenaming, setRenaming] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
   const name = visibleText(saved.name);
-  if (isRenaming) return <RenameForm saved={saved} onEnd={() => setRenaming(false)} />;
+  if (isRenaming && place) return <RenameForm saved={saved} place={place} onEnd={() => setRenaming(false)} />;
+  const remove = async () => {
+    const found = place ? await place.remove(saved.name) : null;
+    setProblem(found);
+    if (found === null) showNotice('View deleted');
+  };
   return (
     <li class="flex view-line">
       <a href={viewUrl(openSaved(saved))} onClick={onOpen}>
         <b>{name}</b>
         <span class="dim mono cut">{visibleText(queryText(saved))}</span>
       </a>
-      <LinkButton aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
-        rename
-      </LinkButton>
-      <LinkButton
-        aria-label={`Delete ${name}`}
-        onClick={() => {
-          savedViews.remove(saved.name);
-          showNotice('View deleted');
-        }}
-      >
-        delete
-      </LinkButton>
+      <span class="dim">{note}</span>
+      {place && (
+        <>
+          <LinkButton aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
+            rename
+          </LinkButton>
+          <LinkButton aria-label={`Delete ${name}`} onClick={() => void remove()}>
+            delete
+          </LinkButton>
+        </>
+      )}
+      <Problem text={problem} />
     </li>
   );
 }
 
-function RenameForm({ saved, onEnd }: { saved: SavedView; onEnd: () => void }) {
+function RenameForm({ saved, place, onEnd }: { saved: SavedView; place: ViewPlace; onEnd: () => void }) {
   const [name, setName] = useState(saved.name);
   const [problem, setProblem] = useState<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
-  const submit = (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const found = savedViews.rename(saved.name, name);
+    const found = await place.rename(saved.name, name);
     setProblem(found);
     if (found === null) onEnd();
   };
@@ -152,23 +221,19 @@ function RenameForm({ saved, onEnd }: { saved: SavedView; onEnd: () => void }) {
   };
   return (
     <li class="flex view-line">
-      <form class="view-form" onSubmit={submit}>
+      <form class="view-form" onSubmit={(event) => void submit(event)}>
         <input
           ref={field}
           type="text"
           aria-label={`New name of ${visibleText(saved.name)}`}
           value={name}
-          maxLength={MAX_NAME_CHARACTERS}
+          maxLength={MAX_VIEW_NAME_CHARACTERS}
           autocomplete="off"
           onInput={({ currentTarget }) => setName(currentTarget.value)}
           onKeyDown={press}
         />
         <Button type="submit">Rename</Button>
-        {problem === null ? null : (
-          <p class="field-problem" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem text={problem} />
       </form>
     </li>
   );

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { fallbackMembers, type Member } from '@porthole/contract';
 import { hostName } from '../../transport/request-policy.ts';
 import type { HttpRequest } from '../response/http-exchange.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
@@ -29,16 +30,64 @@ export function createHostCheck(ownNames: readonly string[]): (host: string | un
   };
 }
 
+/** What can stand in the head of a page: a name from a registry could end the list and begin another rule. */
+const PLAIN_ORIGIN = /^https?:\/\/(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d+)?$/;
+
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
+
+/** Which other origins may read this node, besides those that are configured: the consoles of other members. */
+export interface MemberOrigins {
+  /** Whether there can be any. */
+  readonly isUsed: boolean;
+  has(origin: string): boolean;
+  /** Where the page of this node may send requests when this one does not respond. */
+  fallbacks(): string[];
+}
+
+/**
+ * Members, also those that are gone, by their addresses: the page of a node that was killed goes on through this one. It
+ * is served by its registered address, or by the name or address that the node reports of itself, with the same port.
+ */
+export function createMemberOrigins(
+  isUsed: boolean,
+  members: () => readonly Pick<Member, 'id' | 'isSelf' | 'url' | 'node'>[],
+): MemberOrigins {
+  const originsOf = ({ url, node: { hostName, hostIp } }: Pick<Member, 'url' | 'node'>) => {
+    const { protocol, hostname, port } = new URL(url);
+    const local = LOOPBACK.test(hostname) ? ['localhost', '127.0.0.1'] : [];
+    const hosts = [hostname, hostName.toLowerCase(), hostIp.includes(':') ? `[${hostIp}]` : hostIp, ...local];
+    return hosts
+      .map((host) => `${protocol}//${host}${port && `:${port}`}`)
+      .filter((origin) => PLAIN_ORIGIN.test(origin));
+  };
+  return {
+    isUsed,
+    has: (origin) => isUsed && members().some((member) => originsOf(member).includes(origin)),
+    fallbacks: () => [
+      ...new Set(
+        fallbackMembers(members())
+          .map(({ url }) => new URL(url).origin)
+          .filter((url) => PLAIN_ORIGIN.test(url)),
+      ),
+    ],
+  };
+}
+
+const NO_MEMBERS = createMemberOrigins(false, () => []);
+
 /**
  * Refuses what a page of another site makes a browser send, before anything is done for it: the page could not read the
  * response, but hundreds of searches would run. Browsers send `Sec-Fetch-Site`, no other client does. A page on another
  * port of the same machine is of the same site.
  */
-export function createSiteCheck(origins: readonly string[]): (headers: IncomingHttpHeaders) => void {
+export function createSiteCheck(
+  origins: readonly string[],
+  members = NO_MEMBERS,
+): (headers: IncomingHttpHeaders) => void {
   const allowed = new Set(origins);
   return ({ 'sec-fetch-site': site, origin }) => {
     if (site === undefined || site === 'same-origin' || site === 'none') return;
-    if (origin !== undefined && (allowed.has(origin) || allowed.has('*'))) return;
+    if (origin !== undefined && (allowed.has(origin) || allowed.has('*') || members.has(origin))) return;
     throw new HttpRefusal(
       'ORIGIN_NOT_ALLOWED',
       'a page of another origin made the browser send this request; if it may read this node, add its origin to http.cors-origins',
@@ -50,8 +99,11 @@ export function createSiteCheck(origins: readonly string[]): (headers: IncomingH
 const EXPOSED =
   'Content-Length, Content-Range, ETag, Last-Modified, RateLimit, RateLimit-Policy, Retry-After, Server-Timing';
 
-/** Headers that let pages of configured origins read responses. */
-export function createCors(origins: readonly string[]): {
+/** Headers that let pages of configured origins, and of other members, read responses. */
+export function createCors(
+  origins: readonly string[],
+  members = NO_MEMBERS,
+): {
   /** `undefined` while no origin is configured. */
   headersFor(request: HttpRequest): OutgoingHttpHeaders | undefined;
   /** The response to a preflight request; `undefined` for other requests and origins that are not allowed. */
@@ -59,8 +111,9 @@ export function createCors(origins: readonly string[]): {
 } {
   const allowed = new Set(origins);
   const headersFor = ({ headers: { origin } }: HttpRequest): OutgoingHttpHeaders | undefined => {
-    if (allowed.size === 0) return undefined;
-    if (origin === undefined || !(allowed.has(origin) || allowed.has('*'))) return { vary: 'Origin' };
+    if (allowed.size === 0 && !members.isUsed) return undefined;
+    if (origin === undefined || !(allowed.has(origin) || allowed.has('*') || members.has(origin)))
+      return { vary: 'Origin' };
     return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
   };
   return {

@@ -93,16 +93,17 @@ function withoutDetails({ status, checks }: Readiness): Readiness {
 type PageRouteId = 'console' | 'asset' | 'docs' | 'openapi' | 'style' | 'icon';
 
 /** Only the console may run scripts, from its own origin and never inline; windows that opened it have no access to it. */
-const CONSOLE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+const consoleHeaders = (fallbacks: readonly string[]) => ({
+  'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src ${["'self'", ...fallbacks].join(' ')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'cross-origin-opener-policy': 'same-origin',
-};
+});
 
 interface PageRouteDeps {
   consoleFiles: ConsoleFiles;
   /** Somebody opens the console: a search is likely to follow. */
   onConsole?: (() => void) | undefined;
+  /** Origins of members that the page may go on with. */
+  fallbacks?: () => readonly string[];
   version: string;
   basePath?: string;
 }
@@ -110,6 +111,7 @@ interface PageRouteDeps {
 export function createPageRoutes({
   consoleFiles,
   onConsole,
+  fallbacks = () => [],
   ...node
 }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
   // Built once, on first use: it blocks the event loop for some milliseconds.
@@ -118,7 +120,7 @@ export function createPageRoutes({
   return {
     console: async ({ headers }) => {
       onConsole?.();
-      return consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS);
+      return consoleResponse(await consoleFiles.page(), headers, consoleHeaders(fallbacks()));
     },
     asset: async ({ headers, rest }) => {
       const file = await consoleFiles.asset(rest);
