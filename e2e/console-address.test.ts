@@ -1,6 +1,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@porthole/client';
+import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { startTestNode, tempDir } from '@porthole/server/testing';
+import { createToken } from '@porthole/server/tokens';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
@@ -132,16 +136,18 @@ async function centred(link: string): Promise<void> {
   await waitUntilVisible(findRow(page, 'line 301'));
 }
 
+async function openViewsDialog(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Views', exact: true }).click();
+  await page.getByRole('button', { name: 'Save or manage views' }).click();
+}
+
 it('a saved view survives a reload, and is renamed, opened, exported, deleted and imported', async () => {
   const node = await startAlone({ 'a.log': countedLines(30) });
   const { page } = await openConsole(browser(), node.url, { path: '/logs?level=error' });
   await waitUntilVisible(findRow(page, 'line 30'));
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
   const views = dialog.getByRole('list', { name: 'Saved views' }).getByRole('link');
-  const openViews = async () => {
-    await page.getByRole('button', { name: 'Views', exact: true }).click();
-    await page.getByRole('button', { name: 'Save or manage views' }).click();
-  };
+  const openViews = () => openViewsDialog(page);
   await openViews();
   await dialog.getByLabel('Save this view as').fill('Errors only');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
@@ -175,6 +181,49 @@ it('a saved view survives a reload, and is renamed, opened, exported, deleted an
   await chooseFile(file);
   await waitUntilVisible(dialog.getByText('1 view imported'));
   await waitUntilVisible(views.filter({ hasText: 'Errors' }));
+});
+
+it('a view saved for everyone is there on the other node, and only the role config may save one', async () => {
+  const etcd = await startTestEtcd();
+  const start = (nodeId: string) =>
+    startTestNode({ files: { 'a.log': countedLines(30) }, settings: { cluster: { etcd: [etcd.url], nodeId } } });
+  const [one, two] = await Promise.all([start('n1'), start('n2')]);
+  const { page } = await openConsole(browser(), `http://127.0.0.1:${one.port}`, { path: '/logs?level=error' });
+  await openViewsDialog(page);
+  await page.getByLabel('Save this view as').fill('Errors');
+  await page.getByRole('button', { name: 'For everyone' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await waitUntilVisible(page.getByText('all nodes · anonymous'));
+
+  const other = await openConsole(browser(), `http://127.0.0.1:${two.port}`, { path: '/logs' });
+  await other.page.getByRole('button', { name: 'Views', exact: true }).click();
+  await other.page.getByRole('link', { name: 'Errors', exact: true }).click();
+  await address(other.page, { level: 'error' });
+});
+
+it('whoever may not save views for everyone reads them, and saves their own in the browser', async () => {
+  const tokens = (['viewer', 'config'] as const).map((role) => createToken(`ada-${role}`, role === 'viewer' ? [role] : ['viewer', role]));
+  const tokenFile = join(tempDir(), 'tokens');
+  writeFileSync(tokenFile, tokens.map((token) => `${token.line}\n`).join(''), { mode: 0o600 });
+  const [node] = await startCluster([{ files: { 'a.log': countedLines(30) }, settings: { auth: { tokenFile } } }]);
+  const [viewer = '', config = ''] = tokens.map(({ token }) => token);
+  await createClient({ url: node.url, token: config }).saveView('Errors', 'level=error');
+  const { page } = await openConsole(browser(), node.url, { path: '/logs' });
+  await page.getByLabel('Token', { exact: true }).fill(viewer);
+  await page.getByRole('button', { name: 'Use token' }).click();
+  await openViewsDialog(page);
+  await waitUntilVisible(page.getByText('on n1 · ada-config'));
+  expect(await page.getByRole('button', { name: 'Delete Errors' }).count()).toBe(0);
+  expect(await page.getByText('For everyone').count()).toBe(0);
+  await page.getByLabel('Save this view as').fill('Mine');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await waitUntilVisible(page.getByText('this browser'));
+  await page.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Session' }).click();
+  await waitUntilVisible(page.getByText('ada-viewer · viewer'));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await waitUntilVisible(page.getByRole('dialog', { name: 'Enter a token' }));
+  expect(await findRow(page, 'line').count()).toBe(0);
 });
 
 it('a field of a record becomes a column, which is moved, kept by the URL and removed', async () => {

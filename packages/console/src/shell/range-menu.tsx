@@ -1,10 +1,20 @@
-import { rangeProblem, readTime } from '@porthole/contract';
+import { coverageOf, rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
+import { navigation } from '../state/navigation.ts';
 import { preferences } from '../state/preferences.ts';
-import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
+import { session } from '../state/session.ts';
+import { canFollow, closedRange, type TimeRange, type View, type ZoneName } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
-import { formatDate, formatShortTime, formatSpan, formatTimeInput, timeInputClock, timePreview } from '../ui/format.ts';
-import { useStore } from '../ui/hooks.ts';
+import {
+  formatCount,
+  formatDate,
+  formatShortTime,
+  formatSpan,
+  formatTimeInput,
+  timeInputClock,
+  timePreview,
+} from '../ui/format.ts';
+import { useRequest, useStore } from '../ui/hooks.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { ZoneField } from './session-menu.tsx';
 
@@ -54,6 +64,7 @@ export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) 
               <MenuItem disabled={range === null} onClick={() => choose(rangeBefore(range, Date.now()))}>
                 The same time before
               </MenuItem>
+              {range && <Comparison range={range} />}
             </div>
             <div class="dim wraps col menu-part">
               <FromTo range={range} zone={zone} onChoose={choose} />
@@ -64,6 +75,69 @@ export function RangeMenu({ range: given, fallback, onChange }: RangeMenuProps) 
       }}
     </Menu>
   );
+}
+
+/** Nobody waits longer for a number in a menu. */
+const COMPARE_MS = 3000;
+
+/** How many records and errors the range has, and how many the same time before had: of what the page shows. */
+function Comparison({ range }: { range: TimeRange }) {
+  const view = useStore(navigation.view);
+  const { value, failure } = useRequest(JSON.stringify([range, view]), 0, async (signal) => {
+    const nowMs = Date.now();
+    const ranges = [range, rangeBefore(range, nowMs)].map((each) => closedRange(each, nowMs));
+    const [now, before] = await Promise.all(ranges.map((each) => countRecords(view, each, signal)));
+    return now && before && { now, before };
+  });
+  if (failure) return null;
+  return (
+    <dl class="range-compare" aria-label="Compared with the same time before">
+      {(['records', 'errors'] as const).map((what) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd>{value ? changeText(value.now, value.before, what) : '…'}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface Counts {
+  records: number;
+  errors: number;
+  isComplete: boolean;
+}
+
+async function countRecords(view: View, range: { fromMs: number; toMs: number }, signal: AbortSignal): Promise<Counts> {
+  const request = {
+    ...range,
+    buckets: 1,
+    ...('labels' in view && { labels: view.labels }),
+    ...(view.page === 'logs' && view.sources.length > 0 && { nodes: view.sources.map(({ node }) => node) }),
+    ...(view.page === 'logs' && view.minLevel && { minLevel: view.minLevel }),
+    ...(view.page === 'logs' && { query: view.query }),
+  };
+  const answer = await session.client.cluster.logHistogram(request, { signal, budgetMs: COMPARE_MS });
+  let [records, errors] = [0, 0];
+  for (const { counts } of answer.buckets) {
+    for (const count of Object.values(counts)) records += count;
+    errors += (counts.ERROR ?? 0) + (counts.FATAL ?? 0);
+  }
+  return { records, errors, isComplete: coverageOf(answer).isComplete };
+}
+
+/** `240, before 3 (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
+export function changeText(now: Counts, before: Counts, what: 'records' | 'errors'): string {
+  const text = (counts: Counts) => `${counts.isComplete ? '' : '≥ '}${formatCount(counts[what])}`;
+  const [a, b] = [now[what], before[what]];
+  const isKnown = now.isComplete && before.isComplete && b > 0 && a !== b;
+  const change = a >= 2 * b ? `× ${formatCount(Math.round(a / b))}` : `${a > b ? '+' : '−'}${percent(a, b)} %`;
+  return `${text(now)}, before ${text(before)}${isKnown ? ` (${change})` : ''}`;
+}
+
+function percent(a: number, b: number): string {
+  const share = (Math.abs(a - b) / b) * 100;
+  return share < 1 ? '< 1' : String(Math.round(share));
 }
 
 /** The span of a range that ends where it begins. */
