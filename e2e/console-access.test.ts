@@ -59,7 +59,8 @@ async function violations(
 function places(page: Page): [path: string, isShown: () => Promise<void>][] {
   return [
     ['/', () => waitUntilVisible(page.getByText('1 key differs'))],
-    ['/incidents', () => waitUntilVisible(page.getByRole('heading', { name: 'Before, during, after' }))],
+    ['/incidents', () => waitUntilVisible(page.getByRole('heading', { level: 1, name: /incident/ }))],
+    ['/incidents?from=1h&to=now', () => waitUntilVisible(page.getByRole('heading', { name: 'Before, during, after' }))],
     ['/nodes', () => waitUntilVisible(page.getByRole('rowheader', { name: /n2/ }))],
     ['/nodes/n1', () => waitUntilVisible(page.getByRole('table', { name: 'Runs, newest first' }))],
     ['/nodes/n1/config', () => waitUntilVisible(page.locator('.toml-mask'))],
@@ -199,5 +200,40 @@ describe.each([
     await page.getByRole('button', { name: 'Logs of n1' }).click();
     await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     await fits();
+  });
+});
+
+/**
+ * What a finger presses, with its size; of what lies in a sentence, WCAG 2.5.8 asks no size, nor of what has the size of
+ * its data: rows of logs and of tables of text, minutes of a chart and marks in it, all of which can be reached otherwise.
+ */
+const TARGETS = `(() => {
+  const isInText = (own) => getComputedStyle(own).display === 'inline' && own.parentElement.innerText.trim() !== own.innerText.trim();
+  const isData = (own) => own.closest('[role="grid"], .cells, .chart, .gutter, .toml, pre');
+  const found = [];
+  for (const own of document.querySelectorAll('a[href], button, input, select, textarea, summary, [role="tab"]')) {
+    const label = own.closest('label');
+    const box = (label && own.matches('[type="checkbox"], [type="radio"]') ? label : own).getBoundingClientRect();
+    const isShown = box.width > 1 && box.height > 1 && box.bottom > 0 && own.checkVisibility({ visibilityProperty: true });
+    const style = getComputedStyle(own);
+    if (!isShown || style.clipPath !== 'none' || isInText(own) || isData(own)) continue;
+    if (Math.round(box.height) < 44 || Math.round(box.width) < 44)
+      found.push(location.pathname + ' ' + Math.round(box.width) + 'x' + Math.round(box.height) + ' ' + own.outerHTML.slice(0, 120));
+  }
+  return found;
+})()`;
+
+describe('on a phone', () => {
+  it('everything that is pressed is 44 pixels wide and high', async () => {
+    const { url } = await startTwo();
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const { page } = await openConsole(browser(), url, phone);
+    const small: string[] = [];
+    for (const [path, isShown] of places(page)) {
+      await goForward(page, path);
+      await isShown();
+      small.push(...(await page.evaluate<string[]>(TARGETS)));
+    }
+    expect(small).toEqual([]);
   });
 });

@@ -13,6 +13,7 @@ const PACKAGES = {
   dd: 'coreutils',
   etcd: 'etcd-server',
   faketime: 'faketime',
+  'firefox-esr': 'firefox-esr',
   git: 'git',
   go: 'golang-go',
   grep: 'grep',

@@ -166,7 +166,9 @@ function derivedEvents({ all, events, grid }: Overview, members: readonly Member
     ...members.flatMap((report) => {
       const { id: node, state } = report;
       const lost = state === 'failed' || state === 'unreachable' ? lossOf(report) : undefined;
-      return lost ? derived('member-lost', { node, ...lost }, `${node} does not respond`) : [];
+      // What came long after the time range is not of it.
+      const isLater = lost && lost.timeMs >= grid.fromMs + grid.total * grid.bucketMs + AFTERMATH_MS;
+      return lost && !isLater ? derived('member-lost', { node, ...lost }, `${node} does not respond`) : [];
     }),
     ...silentStretches(all, grid, whole).flatMap(({ node, fromMs, toMs }) =>
       node === null

@@ -134,9 +134,9 @@ interface TabsProps<Value extends string> {
 /** Parts of which one is shown. One tab stop; arrow keys choose. */
 export function Tabs<Value extends string>({ label, id, value, tabs, onChange }: TabsProps<Value>) {
   const press = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    const next = tabs[tabs.findIndex((tab) => tab.value === value) + step];
-    if (step === 0 || !next) return;
+    const at = tabs.findIndex((tab) => tab.value === value);
+    const next = tabs[{ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key] ?? -1];
+    if (!next) return;
     event.preventDefault();
     onChange(next.value);
     document.getElementById(`${id}-${next.value}`)?.focus();

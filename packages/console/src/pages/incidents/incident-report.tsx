@@ -172,7 +172,9 @@ function Step({ step, incident, isFirst }: { step: IncidentStep; incident: Incid
   const { icon, tone } = kind === 'first-error' || kind === 'spread' ? OTHER_STEPS[kind] : STYLES[kind];
   const isRecord = kind === 'first-error' || kind === 'spread' || kind === 'new-pattern';
   const shownTone = isRecord && record?.level === 'WARN' ? 'warn' : tone;
-  const at = record && { node: record.node, cursor: record.cursor };
+  // Recorded lines of a node that is gone are found by their time.
+  const isThere = incident.members.some(({ id, outcome }) => id === record?.node && outcome === 'ok');
+  const at = record && isThere && { node: record.node, cursor: record.cursor };
   const facts = [
     detail,
     ...shares.map(

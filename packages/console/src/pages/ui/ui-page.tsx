@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useState } from 'preact/hooks';
 import { showNotice } from '../../state/notice.ts';
 import { Button, Card, Chip, Condition, IconButton, LinkButton, Segments, Skeleton, Tabs } from '../../ui/controls.tsx';
 import { Dialog, Sheet } from '../../ui/dialog.tsx';
@@ -14,14 +14,31 @@ const SURFACES = ['bg', 'panel', 'sunk', 'accent-soft', 'err-soft', 'warn-soft',
 
 const TONES = ['err', 'warn', 'ok', 'accent'] as const;
 
+const Theme = createContext('light');
+
 export function UiPage() {
   return (
     <div class="ui-themes">
-      {(['light', 'dark'] as const).map((theme) => (
-        <section key={theme} class="stack" data-theme={theme} aria-label={theme}>
-          <h1>Components, {theme}</h1>
-          <Components theme={theme} />
-        </section>
+      {['light', 'dark'].map((theme) => (
+        <Theme.Provider key={theme} value={theme}>
+          <section class="stack" data-theme={theme} aria-label={theme}>
+            <h1>Components, {theme}</h1>
+            <Words />
+            <Controls />
+            <Choices />
+            <Fields />
+            <Overlays />
+            <States />
+            <Table />
+            <Part name="Icons">
+              {ICON_NAMES.map((name) => (
+                <span key={name} data-tip={name}>
+                  <Icon name={name} />
+                </span>
+              ))}
+            </Part>
+          </section>
+        </Theme.Provider>
       ))}
     </div>
   );
@@ -29,17 +46,13 @@ export function UiPage() {
 
 function Part({ name, children }: { name: string; children: ComponentChildren }) {
   return (
-    <Card id={`ui-${name}`} title={name}>
+    <Card id={`${name}-${useContext(Theme)}`} title={name}>
       <div class="card-body flex wrap">{children}</div>
     </Card>
   );
 }
 
-function Components({ theme }: { theme: string }) {
-  const [segment, setSegment] = useState('all');
-  const [tab, setTab] = useState('fields');
-  const [open, setOpen] = useState<'dialog' | 'sheet' | null>(null);
-  const close = () => setOpen(null);
+function Words() {
   return (
     <>
       <Part name="Type">
@@ -47,7 +60,7 @@ function Components({ theme }: { theme: string }) {
         <h2>Title 13/20, 600</h2>
         <p>
           Text 13/20 <span class="dim">dim</span> <span class="faint">faint</span> <a href="/ui">to this page</a>{' '}
-          <code>mono 12</code> 0123456789
+          <code>mono 12</code> 0123456789 <kbd>Ctrl K</kbd>
         </p>
       </Part>
       <Part name="Colours">
@@ -67,151 +80,168 @@ function Components({ theme }: { theme: string }) {
           </span>
         ))}
       </Part>
-      <Part name="Buttons">
-        <Button class="is-primary" icon="incidents">
-          What happened?
-        </Button>
-        <Button icon="share">Share</Button>
-        <Button class="is-quiet">Quiet</Button>
-        <Button class="is-live">
-          <span class="dot" /> Live
-        </Button>
-        <Button disabled>Disabled</Button>
-        <Button aria-pressed>Pressed</Button>
-        <LinkButton>retry</LinkButton>
-        <IconButton label="Copy link" icon="link" />
-        <IconButton label="Match case" aria-pressed>
-          Aa
-        </IconButton>
-        <Menu button="Menu" side="left">
-          {(done) => (
-            <>
-              <MenuItem icon="link" note="Y" onClick={done}>
-                Copy link
-              </MenuItem>
-              <MenuItem isOn>Chosen</MenuItem>
-              <hr />
-              <MenuItem disabled>Disabled</MenuItem>
-            </>
-          )}
-        </Menu>
-        <kbd>Ctrl K</kbd>
-      </Part>
-      <Part name="Chips, segments and tabs">
-        <Chip>fact</Chip>
-        {TONES.map((tone) => (
-          <Chip key={tone} tone={tone}>
-            {tone}
-          </Chip>
-        ))}
-        <ul class="chips">
-          <Condition text="zone=eu-1" onRemove={() => showNotice('Removed')} />
-        </ul>
-        <Segments
-          label="Show"
-          value={segment}
-          choices={[
-            { value: 'all', text: 'all, matches marked' },
-            { value: 'only', text: 'only matches' },
-          ]}
-          onChange={setSegment}
-        />
-        <Tabs
-          label="Parts"
-          id={`ui-${theme}`}
-          value={tab}
-          tabs={[
-            { value: 'fields', text: 'Fields' },
-            { value: 'around', text: 'Around' },
-          ]}
-          onChange={setTab}
-        />
-        <div id={`ui-${theme}-panel`} role="tabpanel" aria-labelledby={`ui-${theme}-${tab}`}>
-          {tab}
-        </div>
-      </Part>
-      <Part name="Fields">
-        <label class="field">
-          Name
-          <input value="broker-1" />
-        </label>
-        <label class="field">
-          Wrong
-          <input aria-invalid="true" value="14:0" />
-        </label>
-        <input aria-label="Key or value" placeholder="Key or value" />
-        <label class="choice">
-          <input type="checkbox" checked /> Choice
-        </label>
-      </Part>
-      <Part name="States">
-        <p class="notice">
-          <Icon name="alert" />
-          <span>4 of 5 nodes responded · storage-3: no connection</span>
-          <LinkButton>retry</LinkButton>
-        </p>
-        <p class="notice is-err">
-          <Icon name="alert" />
-          <span>
-            <strong>The nodes could not be loaded.</strong> no response within 30 s
-          </span>
-        </p>
-        <Skeleton height={20} />
-        <span class="hatched">not read</span>
-        <span class="spinner" />
-        <Button tip="A tooltip" onClick={() => showNotice('Link copied')}>
-          Toast and tooltip
-        </Button>
-        <Button onClick={() => setOpen('dialog')}>Dialog</Button>
-        <Button onClick={() => setOpen('sheet')}>Sheet</Button>
-        <Dialog title="A dialog" isOpen={open === 'dialog'} onClose={close}>
-          <p>It traps the focus, closes with Escape and restores the focus.</p>
-          <div class="wrap dialog-buttons">
-            <Button onClick={close}>Cancel</Button>
-            <Button class="is-primary" onClick={close}>
-              Go
-            </Button>
-          </div>
-        </Dialog>
-        <Sheet title="A sheet" side="right" isOpen={open === 'sheet'} onClose={close}>
-          <p>From below on a phone.</p>
-        </Sheet>
-      </Part>
-      <Card id={`ui-table-${theme}`} title="Table" aside={<Chip tone="warn">1 key differs</Chip>}>
-        <div class="table-frame">
-          <table class="data-table">
-            <thead>
-              <tr>
-                <th scope="col">Node</th>
-                <th scope="col">State</th>
-                <th scope="col" class="number">
-                  Errors
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {['broker-1', 'storage-1'].map((name, index) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td data-name="State" class="ok">
-                    up
-                  </td>
-                  <td data-name="Errors" class="number">
-                    {index * 1204}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </Card>
-      <Part name="Icons">
-        {ICON_NAMES.map((name) => (
-          <span key={name} data-tip={name}>
-            <Icon name={name} />
-          </span>
-        ))}
-      </Part>
     </>
+  );
+}
+
+function Controls() {
+  return (
+    <Part name="Buttons">
+      <Button class="is-primary" icon="incidents">
+        What happened?
+      </Button>
+      <Button icon="share">Share</Button>
+      <Button class="is-quiet">Quiet</Button>
+      <Button class="is-live">
+        <span class="dot" /> Live
+      </Button>
+      <Button class="is-lost">Lost</Button>
+      <Button disabled>Disabled</Button>
+      <Button aria-pressed>Pressed</Button>
+      <LinkButton>retry</LinkButton>
+      <IconButton label="Copy link" icon="link" />
+      <IconButton label="Match case" aria-pressed>
+        Aa
+      </IconButton>
+    </Part>
+  );
+}
+
+function Choices() {
+  const [segment, setSegment] = useState('all');
+  const [tab, setTab] = useState('fields');
+  const id = `ui-${useContext(Theme)}`;
+  const choices = ['all', 'only'].map((value) => ({ value, text: `${value} matches` }));
+  const tabs = ['fields', 'around', 'pattern'].map((value) => ({ value, text: value }));
+  return (
+    <Part name="Chips, segments and tabs">
+      <Chip>fact</Chip>
+      {TONES.map((tone) => (
+        <Chip key={tone} tone={tone}>
+          {tone}
+        </Chip>
+      ))}
+      <ul class="chips">
+        <Condition text="zone=eu-1" onRemove={() => showNotice('Removed')} />
+      </ul>
+      <Segments label="Show" value={segment} choices={choices} onChange={setSegment} />
+      <Tabs label="Parts" id={id} value={tab} tabs={tabs} onChange={setTab} />
+      <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${tab}`}>
+        {tab}
+      </div>
+    </Part>
+  );
+}
+
+function Fields() {
+  return (
+    <Part name="Fields">
+      <label class="field">
+        Name
+        <input value="broker-1" />
+      </label>
+      <label class="field">
+        Wrong
+        <input aria-invalid="true" value="14:0" />
+      </label>
+      <input aria-label="Key or value" placeholder="Key or value" />
+      <label class="choice">
+        <input type="checkbox" checked /> Choice
+      </label>
+      <p class="field-problem">invalid time "14:0": expected 14:05 or 2h</p>
+    </Part>
+  );
+}
+
+function Overlays() {
+  const [open, setOpen] = useState('');
+  const close = () => setOpen('');
+  return (
+    <Part name="Overlays">
+      <Menu button="Menu" side="left">
+        {(done) => (
+          <>
+            <MenuItem icon="link" note="Y" onClick={done}>
+              Copy link
+            </MenuItem>
+            <MenuItem isOn>Chosen</MenuItem>
+            <hr />
+            <MenuItem disabled>Disabled</MenuItem>
+            <MenuItem onClick={done}>Last</MenuItem>
+          </>
+        )}
+      </Menu>
+      <Button tip="A tooltip" onClick={() => showNotice('Link copied')}>
+        Toast
+      </Button>
+      <Button onClick={() => setOpen('dialog')}>Dialog</Button>
+      <Button onClick={() => setOpen('sheet')}>Sheet</Button>
+      <Dialog title="A dialog" isOpen={open === 'dialog'} onClose={close}>
+        <p>It traps the focus, closes with Escape and restores the focus.</p>
+        <div class="wrap dialog-buttons">
+          <Button onClick={close}>Cancel</Button>
+          <Button class="is-primary" onClick={close}>
+            Go
+          </Button>
+        </div>
+      </Dialog>
+      <Sheet title="A sheet" side="right" isOpen={open === 'sheet'} onClose={close}>
+        <p>From below on a phone.</p>
+      </Sheet>
+    </Part>
+  );
+}
+
+function States() {
+  return (
+    <Part name="States">
+      <p class="notice">
+        <Icon name="alert" />
+        <span>4 of 5 nodes responded · storage-3: no connection</span>
+        <LinkButton>retry</LinkButton>
+      </p>
+      <p class="notice is-err">
+        <Icon name="alert" />
+        <span>
+          <strong>The nodes could not be loaded.</strong> no response within 30 s
+        </span>
+      </p>
+      <Skeleton height={20} />
+      <span class="hatched">not read</span>
+      <span class="spinner" />
+    </Part>
+  );
+}
+
+function Table() {
+  return (
+    <Card id={`table-${useContext(Theme)}`} title="Table" aside={<Chip tone="warn">1 key differs</Chip>}>
+      <div class="table-frame">
+        <table class="data-table">
+          <thead>
+            <tr>
+              <th scope="col">Node</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Errors
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {['broker-1', 'storage-1'].map((name, index) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td data-name="State" class="ok">
+                  up
+                </td>
+                <td data-name="Errors" class="number">
+                  {index * 1204}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
   );
 }
