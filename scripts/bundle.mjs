@@ -49,7 +49,15 @@ const BUNDLES = [
       pino: 'server/dist/service-log/pino.d.ts',
       winston: 'server/dist/service-log/winston.d.ts',
     },
-    inside: ['eventsource-parser', '@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'],
+    inside: [
+      'eventsource-parser',
+      '@grafana/lezer-logql',
+      '@lezer/common',
+      '@lezer/lr',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/core',
+      'zod',
+    ],
     files: { proto: 'proto/porthole', 'worker.cjs': relative(ROOT, SCAN_WORKER) },
   },
 ];
@@ -112,13 +120,22 @@ async function bundleCode() {
       if (!path.endsWith('.map')) write(join(aside, relative(outdir, path)), contents);
     if (platform === 'node') write(join(aside, 'places.json'), JSON.stringify(placesOf(outputFiles)));
     copyTypes(types, aside);
-    for (const other of inside)
-      cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(aside, `${other.replace('/', '+')}.LICENSE`));
+    for (const other of inside) cpSync(licenceOf(other), join(aside, `${other.replace('/', '+')}.LICENSE`));
     for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(aside, to), { recursive: true });
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
     writeFileSync(join(aside, basename(stampOf(name))), '');
     replaceFiles(aside, outdir);
   }
+}
+
+/** The text of a licence. One that is ours, too, need not be in the package of others. */
+function licenceOf(other) {
+  const folder = join(ROOT, 'node_modules', other);
+  const text = join(folder, 'LICENSE');
+  if (existsSync(text)) return text;
+  const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (license !== 'Apache-2.0') throw new Error(`${other} has no text of its licence`);
+  return join(ROOT, 'LICENSE');
 }
 
 /** Moves all files of a folder into another one, and then removes what it had besides them and the page. */

@@ -31,6 +31,9 @@ const OVERRIDES = { 'light-my-request': '6.6.0' };
 /** As docs/recipes.md installs it. */
 export const DUCKDB = { '@duckdb/node-api': '1.5.5-r.5' };
 
+/** A client for the HTTP API of Loki. */
+export const LOKI_CLIENT = { '@myunisoft/loki': '6.0.0' };
+
 export const BUNDLERS = { jest: '30.2.0', webpack: '5.112.2' };
 
 /** The `node_modules` with these packages: installed once, and kept for later runs. */

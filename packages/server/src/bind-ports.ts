@@ -58,6 +58,8 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
       tls,
       onRequest,
       onHttp2Request: onRequest,
+      // The only route with WebSockets is one of Loki's.
+      onUpgrade: settings.loki.enabled ? onRequest : undefined,
       onFailure,
     });
   } catch (error) {

@@ -78,6 +78,8 @@ export const PATHS = {
   openapi: '/openapi.json',
   docs: '/docs',
   mcp: '/mcp',
+  lokiTail: '/loki/api/v1/tail',
+  loki: '/loki/api/v1/{operation}',
   console: '/',
   style: '/assets/porthole.css',
   icon: '/assets/porthole.svg',

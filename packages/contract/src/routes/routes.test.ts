@@ -28,6 +28,8 @@ describe('the route table', () => {
       '/health/ready',
       '/incidents',
       '/logs',
+      '/loki/api/v1/tail',
+      '/loki/api/v1/{operation}',
       '/mcp',
       '/metrics',
       '/nodes',

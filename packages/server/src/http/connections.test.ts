@@ -25,6 +25,7 @@ it.each<[string, RequestListener]>([
   const server = createServer();
   new Connections(server, {
     secure: false,
+    stallTimeoutMs: 1000,
     onRequest(request, response) {
       begun.push(request.url);
       respond(request, response);

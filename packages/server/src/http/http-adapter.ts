@@ -17,6 +17,7 @@ import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createEventRoutes, createIncidentRoute } from './routes/event-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
+import { createLokiRoutes } from './routes/loki-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
 import {
   createHealthRoutes,
@@ -102,6 +103,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
+      ...createLokiRoutes(cluster, { ...recordOptions, isEnabled: settings.loki.enabled, version }),
       ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),
       ...createPageRoutes({
         consoleFiles: new ConsoleFiles({ demoUrl, basePath }),

@@ -8,6 +8,7 @@ import { listen } from '../transport/connections.ts';
 import type { Http2Sessions } from './http2-sessions.ts';
 import type { HttpRequest, HttpResponse } from './response/http-exchange.ts';
 import { problemResponse } from './response/problem-response.ts';
+import { UpgradeResponse, wantsWebSocket } from './web-socket.ts';
 
 /** How often Node checks for late requests within the arrival timeout. */
 const ARRIVAL_CHECKS = 4;
@@ -37,6 +38,8 @@ interface HttpServerOptions {
   onRequest(request: IncomingMessage, response: ServerResponse): void;
   /** Called when a connection cannot be accepted. */
   onFailure(error: unknown): void;
+  /** Requests for a WebSocket. Without it, they are like any other request. */
+  onUpgrade?: ((request: HttpRequest, response: HttpResponse) => void) | undefined;
   /** Requests over HTTP/2, which clients can choose with TLS. Without it, only HTTP/1.1 is offered. */
   onHttp2Request?(request: HttpRequest, response: HttpResponse): void;
 }
@@ -90,6 +93,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     onRequest,
     mostHandshakes: options.mostHandshakes,
     http2,
+    onUpgrade: options.onUpgrade,
+    stallTimeoutMs,
   });
   server.setTimeout(stallTimeoutMs, (client) => endIdle(client, connections.unfinishedResponse(client)));
   server.on('clientError', (error: NodeJS.ErrnoException, client: Socket) => {
@@ -116,7 +121,7 @@ async function openHttp2(options: HttpServerOptions): Promise<Http2Sessions | un
 }
 
 /** Called when a connection was inactive for the stall timeout or the keep-alive time. */
-function endIdle(socket: Socket, response: ServerResponse | undefined): void {
+function endIdle(socket: Socket, response: HttpResponse | undefined): void {
   if (!response) socket.destroy();
   // Bytes wait for the client: it has stalled. Otherwise there is nothing to send at the moment: the response is being
   // prepared, which has its own deadline, or it is a search or follow without new records. The next write restarts the timer.
@@ -207,12 +212,14 @@ interface ConnectionsOptions {
   mostHandshakes?: number | undefined;
   /** Connections of HTTP/2 end by themselves when they are asked to. */
   http2?: Http2Sessions | undefined;
+  onUpgrade?: HttpServerOptions['onUpgrade'];
+  stallTimeoutMs: number;
 }
 
 /** The state of an established connection. */
 interface Connection {
   /** The current or last one. */
-  response: ServerResponse | undefined;
+  response: HttpResponse | undefined;
   /** Requests that arrived before the current response ended. */
   waiting: number;
   /** Bytes received up to the last request, or when the connection was established: more bytes belong to another request. */
@@ -226,8 +233,17 @@ export class Connections {
   readonly #established = new Map<Socket, Connection>();
   readonly #http2: Http2Sessions | undefined;
 
-  constructor(server: Server, { secure, onRequest, mostHandshakes = MOST_HANDSHAKES, http2 }: ConnectionsOptions) {
+  constructor(server: Server, options: ConnectionsOptions) {
+    const { secure, onRequest, mostHandshakes = MOST_HANDSHAKES, http2, onUpgrade, stallTimeoutMs } = options;
     this.#http2 = http2;
+    if (onUpgrade)
+      server.on('upgrade', (request: IncomingMessage, socket: Socket, received: Buffer) => {
+        if (!wantsWebSocket(request)) return serveWithoutUpgrade(server, { request, socket, received, secure });
+        const response = new UpgradeResponse(socket, received, { stallTimeoutMs });
+        const connection = this.#established.get(socket);
+        if (connection) connection.response = response;
+        onUpgrade(request, response);
+      });
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
@@ -260,7 +276,7 @@ export class Connections {
   }
 
   /** The response that is not yet flushed completely, if any. */
-  unfinishedResponse(socket: Socket): ServerResponse | undefined {
+  unfinishedResponse(socket: Socket): HttpResponse | undefined {
     const connection = this.#established.get(socket);
     if (!connection?.response) return undefined;
     return connection.response.writableFinished && connection.waiting === 0 ? undefined : connection.response;
@@ -299,4 +315,24 @@ export class Connections {
   closeAll(): void {
     for (const socket of this.#accepted) socket.destroy();
   }
+}
+
+interface UpgradeRequest {
+  request: IncomingMessage;
+  socket: Socket;
+  received: Buffer;
+  secure: boolean;
+}
+
+/**
+ * Serves a request that offers another protocol, such as HTTP/2 without TLS, as if it did not: with a listener for upgrades,
+ * Node.js gives up such a connection. It is given back, with the request before what was received after it.
+ */
+function serveWithoutUpgrade(server: Server, { request, socket, received, secure }: UpgradeRequest): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), received]));
+  server.emit(secure ? 'secureConnection' : 'connection', socket);
 }

@@ -93,6 +93,7 @@ test('without any source every setting has its default', async () => {
     },
     logs: { scrub: true, scrubPatterns: [] },
     mcp: { enabled: false },
+    loki: { enabled: false },
     search: {
       workers: 2,
       maxQueued: 64,

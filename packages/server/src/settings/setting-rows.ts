@@ -95,6 +95,10 @@ export const SETTING_ROWS = {
     enabled: { kind: onOff, default: false,
       about: 'Whether assistants are served at `/mcp` (Model Context Protocol). Each tool needs the role of what it reads.' },
   },
+  loki: {
+    enabled: { kind: onOff, default: false,
+      about: 'Whether the reading part of the HTTP API of Loki is served at `/loki/api/v1`, for Grafana.' },
+  },
   auth: {
     tokenFile: { kind: text.path, default: '',
       about: 'File with hashed bearer tokens, reloaded when it changes. When set, every request needs credentials: one of these tokens, or another configured kind.' },

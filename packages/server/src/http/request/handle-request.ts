@@ -33,6 +33,7 @@ import {
   type SubrequestHandler,
   type SubrequestInit,
   type SubrequestSource,
+  TEXT_HEADERS,
 } from '../response/route-response.ts';
 import {
   asJsonDocument,
@@ -42,6 +43,7 @@ import {
   timingHeaders,
   withHeaders,
 } from '../response/send-response.ts';
+import { UpgradeResponse, webSocketHeaders } from '../web-socket.ts';
 import {
   type AuthorizedRequest,
   authorizeRequest,
@@ -73,7 +75,7 @@ const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: ''
 const LAST_RESPONSE = { connection: 'close' } as const;
 
 /** Routes whose responses end only when the client disconnects or its credentials end. */
-const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
+const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow', 'lokiTail']);
 
 /** Routes that are such a follow if they are asked to. */
 const MAY_FOLLOW: ReadonlySet<RouteId> = new Set(['events', 'clusterEvents']);
@@ -147,6 +149,12 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams(this.search);
     return this.#query;
+  }
+
+  /** Of a request that can become a WebSocket. */
+  get webSocket(): OutgoingHttpHeaders | undefined {
+    const { headers, method } = this.#request;
+    return this.#response instanceof UpgradeResponse ? webSocketHeaders({ headers, method }) : undefined;
   }
 
   get hasQuery(): boolean {
@@ -275,7 +283,9 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   #toProblem(error: unknown): RouteResponse {
     this.#outcome.explain(error);
     this.#outcome.isSuspicious = error instanceof TooManyFailures && error.isFirst;
-    const problem = problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) });
+    // Grafana shows errors of Loki as they come, which are text.
+    const accept = this.target?.route === 'loki' ? TEXT_HEADERS['content-type'] : this.headers.accept;
+    const problem = problemResponse(error, { accept: String(accept ?? ''), url: requestUrl(this.#request) });
     const rate = rateHeaders(error instanceof RateExceeded ? error.rate : this.rate);
     return withHeaders(problem, this.#corsHeaders, rate);
   }

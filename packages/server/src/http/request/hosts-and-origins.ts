@@ -78,15 +78,18 @@ const NO_MEMBERS = createMemberOrigins(false, () => []);
 /**
  * Refuses what a page of another site makes a browser send, before anything is done for it: the page could not read the
  * response, but hundreds of searches would run. Browsers send `Sec-Fetch-Site`, no other client does. A page on another
- * port of the same machine is of the same site.
+ * port of the same machine is of the same site. A page may read a WebSocket of any origin, and not every browser says which
+ * site opens it: there, the origin itself has to be this one or an allowed one.
  */
 export function createSiteCheck(
   origins: readonly string[],
   members = NO_MEMBERS,
 ): (headers: IncomingHttpHeaders) => void {
   const allowed = new Set(origins);
-  return ({ 'sec-fetch-site': site, origin }) => {
-    if (site === undefined || site === 'same-origin' || site === 'none') return;
+  return ({ 'sec-fetch-site': site, origin, upgrade, host }) => {
+    const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
+    const isSocket = upgrade !== undefined && origin !== undefined;
+    if (isOwnSite && (!isSocket || origin.replace(/^https?:\/\//, '') === host)) return;
     if (origin !== undefined && (allowed.has(origin) || allowed.has('*') || members.has(origin))) return;
     throw new HttpRefusal(
       'ORIGIN_NOT_ALLOWED',

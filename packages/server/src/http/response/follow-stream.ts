@@ -15,14 +15,23 @@ interface FollowEvent {
 }
 
 /** The closing event of a stopping node. */
-interface StoppingEnd {
+export interface StoppingEnd {
   type: 'end';
   reason: 'stopping';
 }
 
+/** How items are sent. */
+export interface FollowEncoder<T> {
+  /** What is sent first; empty: nothing. */
+  readonly opening: Buffer;
+  /** Shows that the connection lives. */
+  readonly heartbeat: Buffer;
+  encode(items: readonly T[]): Buffer;
+}
+
 export interface FollowStreamOptions<T extends FollowEvent> {
-  encoder: EventEncoder<T | StoppingEnd>;
-  /** A comment is sent after this long without events. */
+  encoder: FollowEncoder<T | StoppingEnd>;
+  /** A heartbeat is sent after this long without events. */
   heartbeatMs: number;
   /** Fires when the client disconnects. */
   signal: AbortSignal;
@@ -31,7 +40,7 @@ export interface FollowStreamOptions<T extends FollowEvent> {
 }
 
 /**
- * Batches of items as server-sent events, until the client disconnects, the node stops or the items end. The first batch
+ * Batches of items as events, until the client disconnects, the node stops or the items end. The first batch
  * is awaited before the head is sent, so that a refused request still gets its status.
  */
 export async function openFollowStream<T extends FollowEvent>(
@@ -60,13 +69,13 @@ async function* frames<T extends FollowEvent>(
 ): AsyncGenerator<Buffer> {
   const waiter = new BatchWaiter<T[]>(heartbeatMs, [signal, stopping]);
   try {
-    yield RETRY_FRAME;
+    yield encoder.opening;
     for (let batch: IteratorResult<T[]> | undefined = first; !batch?.done; batch = await waiter.next()) {
       // Before anything is sent: the client's credentials may have been revoked.
       signal.throwIfAborted();
       const isSent = waiter.isSilent || (batch?.value.length ?? 0) > 0;
       if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
-      else if (isSent) yield HEARTBEAT_FRAME;
+      else if (isSent) yield encoder.heartbeat;
       if (stopping.aborted) {
         yield encoder.encode([{ type: 'end', reason: 'stopping' }]);
         return;
@@ -151,7 +160,9 @@ const RETRY_FRAME = Buffer.from('retry: 1000\n\n');
 const HEARTBEAT_FRAME = Buffer.from(': still here\n\n');
 
 /** Encodes items as server-sent events. A record that goes to many followers is encoded once. */
-export class EventEncoder<T extends { type: string }> {
+export class EventEncoder<T extends { type: string }> implements FollowEncoder<T> {
+  readonly opening = RETRY_FRAME;
+  readonly heartbeat = HEARTBEAT_FRAME;
   readonly #getId: (item: T) => string | undefined;
   readonly #frames = new WeakMap<object, Buffer>();
 

@@ -25,6 +25,8 @@ export interface RouteRequest {
   client?: string;
   /** Fires when the client disconnects or the response takes too long. */
   signal: AbortSignal;
+  /** The head of the response that makes it a WebSocket; absent if it cannot become one. */
+  webSocket?: OutgoingHttpHeaders | undefined;
 }
 
 /**

@@ -1,0 +1,122 @@
+import {
+  type ClusterFollowItem,
+  type ClusterRecord,
+  type ClusterState,
+  exactJson,
+  optionalValue,
+  PortholeError,
+  type Query,
+} from '@porthole/contract';
+import type { FollowQuery } from '@porthole/logs';
+import type { LogqlLogs } from '../../loki/logql.ts';
+import type { Streams } from '../../loki/streams.ts';
+import { type FollowEncoder, openFollowStream, type StoppingEnd } from '../response/follow-stream.ts';
+import { callOptions, jsonResponse, type RouteHandler } from '../response/route-response.ts';
+import { closeFrame, PING_FRAME, textFrame } from '../web-socket.ts';
+import { requireCluster } from './cluster-routes.ts';
+import type { RecordRouteOptions } from './record-routes.ts';
+
+/** Records of before that a follow begins with: those of a follow of ours, at most. */
+const MAX_BACK_RECORDS = 10_000;
+
+/** What Grafana asks of Loki. Without `loki.enabled`, the routes do not exist. */
+export function createLokiRoutes(
+  cluster: ClusterState | undefined,
+  options: RecordRouteOptions & { isEnabled: boolean; version: string },
+): Record<'loki' | 'lokiTail', RouteHandler> {
+  const { isEnabled, version, clock, maxRecords, countBudgetMs, heartbeatMs, stopping } = options;
+  const clusterFor = requireCluster(cluster);
+  // Loaded on demand: few nodes are asked by Grafana.
+  const load = async () => {
+    if (!isEnabled) throw new PortholeError('ROUTE_NOT_FOUND', 'this node does not answer as Loki: set loki.enabled');
+    return import('../../loki/index.ts');
+  };
+  return {
+    loki: async (request) => {
+      const { answerLoki } = await load();
+      const deadlineMs = performance.now() + countBudgetMs;
+      const { query, rest } = request;
+      const limits = { ...callOptions(request), clock: clock(), maxRecords, deadlineMs, version };
+      return jsonResponse(await answerLoki(rest, { cluster: clusterFor(request), query, ...limits }));
+    },
+    lokiTail: async (request) => {
+      const loki = await load();
+      const { query, signal, webSocket } = request;
+      const all = clusterFor(request);
+      if (!webSocket)
+        throw new PortholeError('BAD_REQUEST', 'this route is a WebSocket, over HTTP/1.1 and the own port of the node');
+      const parsed = loki.parseLogql(loki.requiredText(query, 'query'));
+      if (parsed.kind !== 'logs') throw new PortholeError('QUERY_INVALID', 'only log queries can be followed');
+      const start = followStart(query, loki);
+      const streams = await loki.Streams.find(all, parsed.logs, callOptions(request));
+      const encoder = new TailEncoder(streams, parsed.logs, loki);
+      const logs = selectedLog(streams);
+      const follow = (leaving: AbortSignal) =>
+        logs === undefined
+          ? silence(leaving)
+          : all.followLogs({ ...logs, ...loki.recordOptions(parsed.logs), start }, { signal: leaving });
+      const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
+      return { status: 101, headers: webSocket, stream };
+    },
+  };
+}
+
+type Loki = typeof import('../../loki/index.ts');
+
+function followStart(query: Query, loki: Loki): FollowQuery['start'] {
+  if (!/^0*s?$/.test(optionalValue(query, 'delay_for') ?? ''))
+    throw new PortholeError('PARAMETER_INVALID', '"delay_for" is not supported here');
+  const timeMs = loki.parseTime(query, 'start');
+  return timeMs === undefined ? { back: Math.min(loki.parseLimit(query), MAX_BACK_RECORDS) } : { timeMs };
+}
+
+/** A follow is of one log or of all; `undefined`: nothing is selected. */
+function selectedLog({ selection, logs }: Streams) {
+  if (selection === undefined) return undefined;
+  if (logs && logs.length > 1)
+    throw new PortholeError('QUERY_INVALID', `not supported here: following ${logs.length} logs: select one, or all`);
+  const [family] = logs ?? [];
+  return { ...selection, ...(family !== undefined && { family }) };
+}
+
+/** Nothing, until it ends. */
+async function* silence(signal: AbortSignal): AsyncGenerator<ClusterFollowItem[]> {
+  yield [];
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Followed records as messages of Loki's `tail`. What was lost is among its dropped entries. */
+class TailEncoder implements FollowEncoder<ClusterFollowItem | StoppingEnd> {
+  readonly opening = Buffer.alloc(0);
+  readonly heartbeat = PING_FRAME;
+  readonly #streams: Streams;
+  readonly #logs: LogqlLogs;
+  readonly #loki: Loki;
+
+  constructor(streams: Streams, logs: LogqlLogs, loki: Loki) {
+    this.#streams = streams;
+    this.#logs = logs;
+    this.#loki = loki;
+  }
+
+  encode(items: readonly (ClusterFollowItem | StoppingEnd)[]): Buffer {
+    const records = items.filter((item): item is ClusterRecord => item.type === 'record');
+    const lost = items.flatMap((item) => (item.type === 'gap' || item.type === 'truncated' ? [item] : []));
+    const frames: Buffer[] = [];
+    if (records.length > 0 || lost.length > 0) {
+      const timestamp = this.#loki.nanoseconds(Date.now());
+      const dropped = lost.map((item) => ({
+        labels: { ...this.#streams.labelsOf(item.node), log: item.type === 'gap' ? item.family : item.file },
+        timestamp,
+      }));
+      const streams = this.#loki.toStreams(records, this.#streams, this.#logs);
+      frames.push(textFrame(exactJson({ streams, dropped_entries: dropped.length > 0 ? dropped : null })));
+    }
+    // Going away: the node stops.
+    if (items.some(({ type }) => type === 'end')) frames.push(closeFrame(1001));
+    return Buffer.concat(frames);
+  }
+}

@@ -1,0 +1,165 @@
+import {
+  type AnswerFacts,
+  type CallOptions,
+  type ClusterNode,
+  type ClusterState,
+  coverageOf,
+  type MemberSelection,
+  missingText,
+  PortholeError,
+  UNKNOWN_ROLE,
+} from '@porthole/contract';
+import type { LabelMatcher, LogqlLogs } from './logql.ts';
+
+export type LokiLabels = Readonly<Record<string, string>>;
+
+/** One log of one node: what Loki calls a stream, but for the level, which each record has. */
+export interface LokiStream {
+  node: string;
+  log: string;
+  labels: LokiLabels;
+  files: readonly StreamFile[];
+}
+
+interface StreamFile {
+  size: number;
+  firstTimeMs: number | null;
+  lastTimeMs: number | null;
+}
+
+/** Logs that one query reads, unless it reads all: each is a request. */
+const MAX_LOGS = 32;
+
+/** Warnings of a response; Grafana shows each as a banner. */
+const MAX_WARNINGS = 20;
+
+/** The nodes and logs that the braces of a query select. */
+export class Streams {
+  readonly streams: readonly LokiStream[];
+  /** What requests select; `undefined`: nothing is selected, and nothing is to be asked. */
+  readonly selection: MemberSelection | undefined;
+  /** The logs that are selected, one request for each; `undefined`: all of them, in one. */
+  readonly logs: readonly string[] | undefined;
+  /** The names of all labels of nodes. */
+  readonly nodeLabels: ReadonlySet<string>;
+  /** What is not known. */
+  readonly warnings = new Set<string>();
+  readonly #nodes: ReadonlyMap<string, LokiLabels>;
+  readonly #logOf: ReadonlyMap<string, string>;
+
+  static async find(
+    cluster: ClusterState,
+    { matchers, filteredFields }: LogqlLogs,
+    options: CallOptions,
+  ): Promise<Streams> {
+    const found = await cluster.nodes(options);
+    const labels = new Map(found.nodes.map((node) => [node.id, nodeLabels(found.cluster, node)]));
+    const streams = new Streams(labels, await selectNodes(cluster, { found: found.nodes, labels, matchers }, options));
+    for (const name of filteredFields)
+      if (streams.nodeLabels.has(name))
+        throw new PortholeError('QUERY_INVALID', `not supported here: "${name}" behind a pipe: put it into the braces`);
+    return streams;
+  }
+
+  private constructor(nodes: ReadonlyMap<string, LokiLabels>, { selection, files, matchers, unknown }: Selected) {
+    this.#nodes = nodes;
+    this.nodeLabels = new Set([...nodes.values()].flatMap((labels) => Object.keys(labels)));
+    this.warn(files);
+    for (const id of unknown) this.warnings.add(`${id}: its role and labels are not known`);
+    this.#logOf = new Map(files.files.map(({ node, name, family }) => [fileKey(node, name), family]));
+    const logMatchers = matchers.filter(({ name }) => name === 'log');
+    const byLog = new Map<string, { node: string; log: string; files: StreamFile[] }>();
+    for (const file of files.files) {
+      const { node, family: log } = file;
+      if (!logMatchers.every(({ test }) => test(log))) continue;
+      const stream = byLog.get(fileKey(node, log)) ?? { node, log, files: [] };
+      byLog.set(fileKey(node, log), stream);
+      stream.files.push(file);
+    }
+    this.streams = [...byLog.values()].map((stream) => ({
+      ...stream,
+      labels: { ...this.labelsOf(stream.node), log: stream.log },
+    }));
+    const logs = [...new Set(this.streams.map(({ log }) => log))].sort();
+    this.logs = logMatchers.length === 0 ? undefined : logs;
+    this.selection = this.logs?.length === 0 ? undefined : selection;
+  }
+
+  labelsOf(node: string): LokiLabels {
+    return this.#nodes.get(node) ?? { node };
+  }
+
+  /** The log that a file belongs to. */
+  logOf(node: string, file: string): string {
+    return this.#logOf.get(fileKey(node, file)) ?? file;
+  }
+
+  /** Selections that together are the selected logs. */
+  requestedLogs(): { family?: string }[] {
+    if (this.logs && this.logs.length > MAX_LOGS)
+      throw new PortholeError(
+        'QUERY_INVALID',
+        `the query selects ${this.logs.length} logs; at most ${MAX_LOGS} can be selected, or all`,
+      );
+    return this.logs?.map((family) => ({ family })) ?? [{}];
+  }
+
+  /** Notes what a response lacks; a limit is what was asked for. */
+  warn(answer: AnswerFacts): void {
+    for (const part of coverageOf(answer).missing)
+      if (part.reason !== 'limit' && !part.isExpected) this.warnings.add(missingText(part));
+  }
+
+  /** Notes a response, for Loki's `warnings`. */
+  listWarnings(): string[] {
+    const all = [...this.warnings];
+    if (all.length <= MAX_WARNINGS) return all;
+    return [...all.slice(0, MAX_WARNINGS - 1), `${all.length - MAX_WARNINGS + 1} more warnings`];
+  }
+}
+
+interface Selected {
+  selection: MemberSelection | undefined;
+  files: Awaited<ReturnType<ClusterState['logFiles']>>;
+  matchers: readonly LabelMatcher[];
+  /** Members that may belong to it. */
+  unknown: readonly string[];
+}
+
+async function selectNodes(
+  cluster: ClusterState,
+  {
+    found,
+    labels,
+    matchers,
+  }: { found: readonly ClusterNode[]; labels: ReadonlyMap<string, LokiLabels>; matchers: readonly LabelMatcher[] },
+  options: CallOptions,
+): Promise<Selected> {
+  const ofNodes = matchers.filter(({ name }) => name !== 'log');
+  const fits = (id: string, tested = ofNodes) => tested.every(({ name, test }) => test(labels.get(id)?.[name] ?? ''));
+  const ids = found.map(({ id }) => id);
+  const selected = ids.filter((id) => fits(id));
+  const named = ofNodes.filter(({ name }) => name === 'node' || name === 'cluster');
+  const unknown = found.filter(({ id, role }) => role === UNKNOWN_ROLE && !fits(id) && fits(id, named));
+  const none = { selection: undefined, files: { files: [], members: [] }, matchers };
+  if (selected.length === 0) return { ...none, unknown: unknown.map(({ id }) => id) };
+  // Without names, what only the archive has is found, too.
+  const selection = selected.length === ids.length ? {} : { nodes: selected };
+  const files = await cluster.logFiles(selection, options);
+  return { selection, files, matchers, unknown: unknown.map(({ id }) => id) };
+}
+
+/** Labels have letters, digits and underscores only. */
+export function labelName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
+}
+
+function nodeLabels(cluster: string, { id, role, labels = {} }: ClusterNode): LokiLabels {
+  const own = Object.entries(labels).map(([name, value]) => [labelName(name), value] as const);
+  return { ...Object.fromEntries(own), cluster, node: id, role };
+}
+
+/** Ids of nodes have no spaces. */
+function fileKey(node: string, name: string): string {
+  return `${node} ${name}`;
+}
