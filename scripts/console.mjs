@@ -55,14 +55,21 @@ const LOADED_AFTER = [
     'src/pages/logs/logs-page.tsx',
   ],
   [
-    /\/console\/src\/(shell\/opened-later|config\/line-diff|state\/cli-command|pages\/([\w-]+|logs\/logs-page))\./,
+    /\/console\/src\/(shell\/opened-later|config\/line-diff|state\/cli-command|pages\/(ui|overview|incidents|logs|config|nodes)\/[a-z]+-page)\./,
     'src/start.tsx',
   ],
   [/\/client\/src\/(read-records|remote-log|search-batches)\./, 'src/start.tsx'],
 ];
 
 /** The scripts of pages, which the first script lets the browser load at once. */
-const PAGES = ['src/pages/what-happened.ts', 'src/pages/logs/logs-page.tsx', 'src/pages/members.ts'];
+const PAGES = [
+  'src/pages/overview/overview-page.tsx',
+  'src/pages/incidents/incidents-page.tsx',
+  'src/pages/logs/logs-page.tsx',
+  'src/pages/config/config-page.tsx',
+  'src/pages/nodes/nodes-page.tsx',
+  'src/pages/nodes/node-page.tsx',
+];
 
 /** Where the sources of our packages are, as the compiler finds them. */
 const PATHS = JSON.parse(readFileSync(join(SOURCE, 'tsconfig.json'), 'utf8')).compilerOptions.paths;

@@ -69,17 +69,14 @@ type PageName = Exclude<View['page'], 'unknown'>;
 
 type PageComponent<Name extends PageName> = ComponentType<{ view: Extract<View, { page: Name }> }>;
 
-/**
- * The scripts of the pages, loaded when one is first opened. Few: what two of them share is a script of its own for
- * every set of them, and each costs a request.
- */
+/** The scripts of the pages, loaded when one is first opened. */
 const PAGES: { [Name in PageName]: () => Promise<PageComponent<Name>> } = {
-  overview: async () => (await import('./pages/what-happened.ts')).OverviewPage,
-  incidents: async () => (await import('./pages/what-happened.ts')).IncidentsPage,
+  overview: async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage,
+  incidents: async () => (await import('./pages/incidents/incidents-page.tsx')).IncidentsPage,
   logs: async () => (await import('./pages/logs/logs-page.tsx')).LogsPage,
-  config: async () => (await import('./pages/members.ts')).ConfigPage,
-  nodes: async () => (await import('./pages/members.ts')).NodesPage,
-  node: async () => (await import('./pages/members.ts')).NodePage,
+  config: async () => (await import('./pages/config/config-page.tsx')).ConfigPage,
+  nodes: async () => (await import('./pages/nodes/nodes-page.tsx')).NodesPage,
+  node: async () => (await import('./pages/nodes/node-page.tsx')).NodePage,
 };
 
 const loaded = new Map<string, ComponentType<{ view: View }>>();

@@ -2,14 +2,15 @@ import './style/main.css';
 
 /* Small, so that it runs before the other scripts are there: it lets the browser load those of the page beside them. */
 
-/** Pages by the first part of their path; others are loaded without this. */
-const SCRIPTS: Readonly<Record<string, string>> = {
-  '': 'what-happened',
-  incidents: 'what-happened',
-  logs: 'logs-page',
-  config: 'members',
-  nodes: 'members',
-};
+/** Pages by their path; others are loaded without this. */
+const SCRIPTS: readonly [path: RegExp, name: string][] = [
+  [/^\/$/, 'overview-page'],
+  [/^\/incidents/, 'incidents-page'],
+  [/^\/logs/, 'logs-page'],
+  [/^\/config/, 'config-page'],
+  [/^\/nodes\/./, 'node-page'],
+  [/^\/nodes/, 'nodes-page'],
+];
 
 loadBeside();
 
@@ -19,7 +20,7 @@ void import('./start.tsx');
 function loadBeside(): void {
   const content = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
   const path = location.pathname.slice(content('porthole-base').length);
-  const wanted = SCRIPTS[path.split('/')[1] ?? ''];
+  const [, wanted] = SCRIPTS.find(([page]) => page.test(path)) ?? [];
   const parts = content('porthole-parts')
     .split(';')
     .map((list) => list.split(' '))
