@@ -43,6 +43,7 @@ it('the page about the console lists every URL parameter', () => {
       columns: ['shard'],
       hasFields: false,
       countedBy: ['shard'],
+      splitBy: 'shard',
       at: { node: 'n1', cursor: 'c' },
       timeMs: 0,
       isLive: true,

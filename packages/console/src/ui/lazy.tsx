@@ -1,15 +1,18 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { Resource } from '../state/resource.ts';
 import { useResource } from './hooks.ts';
 import { FailureNote } from './notes.tsx';
 
-/** A component whose script is loaded when it is first shown; nothing is shown until then. */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+/** A component whose script is loaded when it is first shown; until then, nothing or what takes its place is shown. */
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  meanwhile: ComponentChildren = null,
+): ComponentType<Props> {
   const script = new Resource(load);
   return function LazyComponent(props: Props) {
     const { value: Loaded, failure } = useResource(script);
     if (Loaded) return <Loaded {...props} />;
-    if (!failure) return null;
+    if (!failure) return <>{meanwhile}</>;
     return <FailureNote what="This part of the page" failure={failure} asOfMs={null} onRetry={() => script.reload()} />;
   };
 }

@@ -199,3 +199,19 @@ export function isPart(answer: { members: readonly MemberReport[]; problems?: re
 export function isAtLeast(level: Level | undefined, least: Level): boolean {
   return level !== undefined && LEVELS.indexOf(level) >= LEVELS.indexOf(least);
 }
+
+export function levelSums(buckets: HistogramResult['buckets']): Partial<Record<Level | 'NONE', number>> {
+  const sums: Partial<Record<Level | 'NONE', number>> = {};
+  for (const { counts } of buckets)
+    for (const level of Object.keys(counts) as (Level | 'NONE')[])
+      sums[level] = (sums[level] ?? 0) + (counts[level] ?? 0);
+  return sums;
+}
+
+/** How many of the counted records a minimum level hides, including those without a level. */
+export function hiddenBelow({ buckets }: Pick<HistogramResult, 'buckets'>, minLevel: Level | null): number {
+  if (minLevel === null) return 0;
+  const sums = levelSums(buckets);
+  const hidden = [...LEVELS.slice(0, LEVELS.indexOf(minLevel)), 'NONE' as const];
+  return hidden.reduce((sum, level) => sum + (sums[level] ?? 0), 0);
+}

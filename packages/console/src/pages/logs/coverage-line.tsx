@@ -1,7 +1,7 @@
 import { isUnread, missingOfMember, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
-import { isPart, isPartialCount, type ShownProblem } from '../../log-view/source/log-source.ts';
+import { hiddenBelow, isPart, isPartialCount, levelSums, type ShownProblem } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { cluster } from '../../state/resource.ts';
 import { type LogsView, nodeLogs, type ZoneName } from '../../state/view.ts';
@@ -19,7 +19,6 @@ import {
 } from '../../ui/format.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { hiddenBelow, levelSums } from './facets.tsx';
 
 interface CoverageLineProps {
   state: WorkspaceState;

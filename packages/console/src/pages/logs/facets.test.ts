@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TopResult } from '../../log-view/source/log-source.ts';
+import { hiddenBelow } from '../../log-view/source/log-source.ts';
 import { ALL_LOGS } from '../../state/view.ts';
 import {
   emptyText,
@@ -7,7 +8,6 @@ import {
   facetLines,
   fieldText,
   filterFields,
-  hiddenBelow,
   isLogShown,
   levelCounts,
   nextPattern,

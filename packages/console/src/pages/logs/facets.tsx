@@ -8,6 +8,7 @@ import {
   type HistogramResult,
   isPartialCount,
   type LogSource,
+  levelSums,
   type TopResult,
 } from '../../log-view/source/log-source.ts';
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
@@ -250,22 +251,6 @@ export function levelCounts(histogram: HistogramResult | null, minLevel: Level |
     count: sums && (sums[row.level] ?? 0),
     isPartial: histogram !== null && isPartialCount(histogram),
   })).filter(({ level, count }) => (count ?? 0) > 0 || level === minLevel || /^(ERROR|WARN|INFO)$/.test(level));
-}
-
-/** How many of the counted records a minimum level hides, including those without a level. */
-export function hiddenBelow(histogram: Pick<HistogramResult, 'buckets'>, minLevel: Level | null): number {
-  if (minLevel === null) return 0;
-  const sums = levelSums(histogram.buckets);
-  const lowest = LEVEL_ROWS.findIndex(({ level }) => level === minLevel);
-  return LEVEL_ROWS.slice(lowest + 1).reduce((sum, { level }) => sum + (sums[level] ?? 0), 0);
-}
-
-export function levelSums(buckets: HistogramResult['buckets']): Partial<Record<Level | 'NONE', number>> {
-  const sums: Partial<Record<Level | 'NONE', number>> = {};
-  for (const { counts } of buckets)
-    for (const level of Object.keys(counts) as (Level | 'NONE')[])
-      sums[level] = (sums[level] ?? 0) + (counts[level] ?? 0);
-  return sums;
 }
 
 /** Nodes and labels listed before somebody looks for others. */

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { LIST_ID, RowFrame, RowList } from '../../log-view/rows/row-list.tsx';
@@ -15,10 +14,7 @@ import { Sheet } from '../../ui/dialog.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
 import { useMedia, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
-import { ChartPanel, SplitMenu } from './chart-panel.tsx';
 import { CoverageLine, LiveSummary, rateText, WorkspaceFailure } from './coverage-line.tsx';
-import { Facets } from './facets.tsx';
-import { ValueMenu } from './field-actions.tsx';
 import { focusedRecord, useLogKeys } from './log-commands.ts';
 import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
@@ -33,6 +29,14 @@ const NARROW = '(max-width: 1100px)';
 /** Rows that are looked at to see whether they are of several logs. */
 const LOOKED_AT = 200;
 
+const ChartPanel = lazy(async () => (await import('./around-rows.ts')).ChartPanel, <p class="dim line chart-empty" />);
+const SplitMenu = lazy(async () => (await import('./around-rows.ts')).SplitMenu);
+const OverviewGutter = lazy(
+  async () => (await import('./around-rows.ts')).OverviewGutter,
+  <div class="fixed gutter" />,
+);
+const Facets = lazy(async () => (await import('./around-rows.ts')).Facets);
+const ValueMenu = lazy(async () => (await import('./around-rows.ts')).ValueMenu);
 const Details = lazy(async () => (await import('./opened-later.ts')).Details);
 const GoToTime = lazy(async () => (await import('./opened-later.ts')).GoToTime);
 const PlainPage = lazy(async () => (await import('./opened-later.ts')).PlainPage);

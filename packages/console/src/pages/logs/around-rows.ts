@@ -1,0 +1,6 @@
+/* One script: what is around the rows, and is loaded when they are shown. */
+
+export { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
+export { ChartPanel, SplitMenu } from './chart-panel.tsx';
+export { Facets } from './facets.tsx';
+export { ValueMenu } from './field-actions.tsx';
