@@ -5,7 +5,6 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatCount, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
-import { useMedia } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type HistogramResult, isPartialCount } from '../source/log-source.ts';
 
@@ -47,8 +46,8 @@ const LANES = { all: 100, errors: 60, both: 175 } as const;
 
 const TICKS = 5;
 
-/** The part of the width that a mark covers, on a phone and elsewhere. */
-const FLAG_SHARES = { phone: 0.07, other: 0.02 } as const;
+/** The distance of marks that do not cover each other; the chart is about as wide as the window. */
+const FLAG_PX = 24;
 
 /** In a shorter range, seconds tell the ticks apart. */
 const SECONDS_MS = 10 * 60_000;
@@ -78,7 +77,6 @@ export function HistogramChart(props: HistogramChartProps) {
   const span = useMemo(() => chartSpan(histogram, { requested, log, nowMs: Date.now() }), [histogram, requested, log]);
   const bars = useMemo(() => chartBars(histogram, { minLevel, parts }), [histogram, minLevel, parts]);
   const { chosen, begin, move, end, cursor, key } = useChoosing(span, props);
-  const flagShare = FLAG_SHARES[useMedia('(max-width: 640px)') ? 'phone' : 'other'];
   const isPartial = isPartialCount(histogram);
   if (!span)
     return (
@@ -97,7 +95,7 @@ export function HistogramChart(props: HistogramChartProps) {
     <div class={`line chart ${isCounting ? 'is-counting' : ''}`}>
       {props.children}
       <div class="chart-plot">
-        <span class="faint chart-lane" aria-hidden="true">
+        <span class="mono faint chart-lane" aria-hidden="true">
           all
         </span>
         <div
@@ -123,10 +121,10 @@ export function HistogramChart(props: HistogramChartProps) {
             colours={parts ? parts.map(({ colour }) => colour) : LEVEL_COLOURS}
           />
         </div>
-        <span class="faint chart-lane is-errors" aria-hidden="true">
+        <span class="mono faint chart-lane is-errors" aria-hidden="true">
           err
         </span>
-        {spacedEvents(events, (span.toMs - span.fromMs) * flagShare).map((event) => (
+        {spacedEvents(events, ((span.toMs - span.fromMs) * FLAG_PX) / innerWidth).map((event) => (
           <ChartFlag key={event.key} event={event} span={span} zone={zone} href={props.eventUrl(event.timeMs)} />
         ))}
       </div>
@@ -135,7 +133,7 @@ export function HistogramChart(props: HistogramChartProps) {
           {at} · {counts} · {formatSpan(histogram.bucketMs)} per bar
         </p>
       )}
-      <div class="flex faint chart-axis" aria-hidden="true">
+      <div class="flex mono faint chart-axis" aria-hidden="true">
         {Array.from({ length: TICKS }, (_, index) => (
           <span key={index}>{tickText(timeAtFraction(span, index / (TICKS - 1)), span, zone)}</span>
         ))}

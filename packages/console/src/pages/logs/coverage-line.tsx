@@ -88,7 +88,7 @@ function missingSummary(missing: ReturnType<typeof missingOfMember>, zone: ZoneN
   const nodes = [...new Set(missing.map(({ node }) => node))];
   if (first?.node && nodes.length === 1)
     return first.asOfMs === null
-      ? missingText(first)
+      ? missingText({ ...first, detail: first.reason === 'part' ? first.detail : null })
       : `${first.node} does not respond, its records end ${formatSecond(first.asOfMs, zone)}`;
   return `${nodes.length} nodes not or only partly read`;
 }

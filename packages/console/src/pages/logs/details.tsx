@@ -337,18 +337,14 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
           {absenceText('Nothing within 2 s on other nodes', value.coverage)}
         </p>
       ) : null}
-      <ul class="elsewhere">
+      <ul class="col mono">
         {value?.records.map((other) => (
-          <li
-            key={`${other.node} ${other.cursor}`}
-            class={`row-${levelTone(other.level)}`}
-            style={nodeStyle(other.node)}
-          >
+          <li key={`${other.node} ${other.cursor}`} class={`row-${levelTone(other.level)}`}>
             <a
               href={viewUrl({ ...ALL_LOGS, at: { node: other.node, cursor: other.cursor }, isLive: false })}
               title={`${formatTime(recordTime(other) ?? 0, zone)} ${other.level ?? ''}`}
             >
-              <b>{other.node}</b> <span class="row-level">{other.level}</span>{' '}
+              <b style={nodeStyle(other.node)}>{other.node}</b> <span class="row-level">{other.level}</span>{' '}
               <span>{visibleText(stripAnsi(oneLine(other.message.slice(0, 200))))}</span>
             </a>
           </li>

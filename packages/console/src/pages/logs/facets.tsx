@@ -195,9 +195,9 @@ function FacetValue(props: FacetValueProps) {
 }
 
 const LEVEL_ROWS = [
-  { level: 'FATAL', name: 'Fatal', tone: 'is-err' },
-  { level: 'ERROR', name: 'Error', tone: 'is-err' },
-  { level: 'WARN', name: 'Warn', tone: 'is-warn' },
+  { level: 'FATAL', name: 'Fatal', tone: 'problem' },
+  { level: 'ERROR', name: 'Error', tone: 'problem' },
+  { level: 'WARN', name: 'Warn', tone: 'warning' },
   { level: 'INFO', name: 'Info', tone: '' },
   { level: 'DEBUG', name: 'Debug', tone: '' },
   { level: 'TRACE', name: 'Trace', tone: '' },
@@ -438,7 +438,7 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
             share={group.count / most}
             state={isOn ? 'include' : view.callSite === null ? null : 'off'}
             tone={
-              group.level === 'ERROR' || group.level === 'FATAL' ? 'is-err' : group.level === 'WARN' ? 'is-warn' : ''
+              group.level === 'ERROR' || group.level === 'FATAL' ? 'problem' : group.level === 'WARN' ? 'warning' : ''
             }
             onClick={group.source === null ? undefined : () => change(nextPattern(view, group.source ?? ''))}
           />

@@ -94,7 +94,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
     if (canFollow(view.range)) workspace.resume();
     else change({ range: openEnd(view.range), at: null, timeMs: null, isLive: true });
   };
-  useLiveButton(state.follow, { workspace, isClosed: !canFollow(view.range), onFollow: follow });
+  useLiveButton(isInvalid ? null : state.follow, { workspace, isClosed: !canFollow(view.range), onFollow: follow });
   const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
   const toggleFacets = () => (isNarrow ? setSheet(!hasSheet) : change({ hasFields: !view.hasFields }));
   const deps = {
@@ -214,13 +214,14 @@ interface LiveButtonDeps {
 }
 
 /** Whether new lines appear, in the bar beside the time range; while paused, how many wait. */
-function useLiveButton(follow: FollowStatus, deps: LiveButtonDeps): void {
+function useLiveButton(follow: FollowStatus | null, deps: LiveButtonDeps): void {
   const latest = useRef(deps);
   latest.current = deps;
-  const { state, newRecords, newErrors, reason } = follow;
+  const { state = null, newRecords = 0, newErrors = 0, reason = null } = follow ?? {};
   const { isClosed } = deps;
-  const rate = rateText(follow);
+  const rate = follow ? rateText(follow) : '';
   useEffect(() => {
+    if (state === null) return barButton.set(null);
     const isFollowing = state === 'live' || state === 'reconnecting';
     const errors = newErrors > 0 ? ` (${formatCounted(newErrors, 'error')})` : '';
     const waiting = newRecords > 0 ? ` · ${formatCount(newRecords)} new${errors}` : '';

@@ -51,6 +51,7 @@ export function QueryBox(props: QueryBoxProps) {
           {view.isRegex ? null : <QueryTokens text={text} scrollLeft={scrollLeft} />}
           <input
             ref={field}
+            class="mono"
             type="text"
             role="combobox"
             aria-label="Find in the logs"
@@ -357,7 +358,7 @@ function QueryMarker({ text, position, scrollLeft }: { text: string; position: n
 /** The text of the field again, invisible, to mark parts of it; scrolls with the field. */
 function QueryOverlay({ scrollLeft, children }: { scrollLeft: number; children: ComponentChildren }) {
   return (
-    <span class="query-marker" aria-hidden="true">
+    <span class="mono query-marker" aria-hidden="true">
       {/* An object sets the property itself, which the content security policy allows. */}
       <span style={{ transform: `translateX(${-scrollLeft}px)` }}>{children}</span>
     </span>

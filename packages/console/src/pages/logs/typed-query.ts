@@ -31,7 +31,8 @@ export function useTypedQuery(view: LogsView, change: ChangeView): TypedQuery {
   const { text, setText, made, latest } = useBoxText(view);
   const { plan, forget } = usePlan();
   const [rejected, setRejected] = useState<{ text: string; content: BoxContent } | null>(null);
-  const [isEntered, setEntered] = useState(false);
+  // A query of the URL was entered before.
+  const [isEntered, setEntered] = useState(true);
   const apply = async (typed: string) => {
     const content = readBox(typed, latest.current);
     if (content.kind === 'invalid') return;
