@@ -12,11 +12,6 @@ export interface FileFamily {
   lastTimeMs: number | null;
 }
 
-export interface NodeLogs {
-  node: string;
-  families: FileFamily[];
-}
-
 /** Files by log; the most recently written first. */
 export function fileFamilies(files: readonly NodeFile[]): FileFamily[] {
   return grouped(files, ({ family }) => family)
@@ -52,14 +47,6 @@ function toFamily(name: string, own: readonly NodeFile[]): FileFamily {
 
 function newness({ lastTimeMs, modifiedMs }: NodeFile): number {
   return lastTimeMs ?? modifiedMs ?? 0;
-}
-
-/** The logs of each node; both sorted by name. */
-export function logsByNode(files: readonly NodeFile[]): NodeLogs[] {
-  return grouped(files, ({ node }) => node).map(([node, own]) => ({
-    node,
-    families: grouped(own, ({ family }) => family).map(([name, members]) => toFamily(name, members)),
-  }));
 }
 
 function grouped(files: readonly NodeFile[], nameOf: (file: NodeFile) => string): [string, NodeFile[]][] {
