@@ -17,14 +17,14 @@ interface EventsCardProps {
   /** Nodes whose absence the page has named already. */
   known: readonly string[];
   labels: readonly string[];
-  /** All events are of one node, which the page names. */
-  isOfOne?: boolean;
+  /** Short names of nodes; without them, all events are of one node, which the page names. */
+  names?: ReadonlyMap<string, string>;
 }
 
 const DAY_MS = 86_400_000;
 
 /** What happened, newest first; each leads to what happened around it. */
-export function EventsCard({ title, events, most, known, labels, isOfOne = false }: EventsCardProps) {
+export function EventsCard({ title, events, most, known, labels, names }: EventsCardProps) {
   const zone = useStore(preferences.zone);
   const timeText = (timeMs: number) =>
     Date.now() - timeMs < DAY_MS ? formatSecond(timeMs, zone) : formatShortTime(timeMs, zone, Date.now());
@@ -38,15 +38,12 @@ export function EventsCard({ title, events, most, known, labels, isOfOne = false
               {all.slice(0, most).map((event) => (
                 <li key={event.key}>
                   <a class="card-row event" href={viewUrl(incidentAround(event.timeMs, labels))}>
-                    <span class="mono faint">{timeText(event.timeMs)}</span>
-                    <span class={eventClass(event)}>
+                    <span class="fixed mono faint">{timeText(event.timeMs)}</span>
+                    <span class={`fixed ${eventClass(event)}`}>
                       <Icon name={event.icon} />
                     </span>
                     <span class="grow wraps">
-                      {!isOfOne && (
-                        <b>{event.nodes.length <= 2 ? event.nodes.join(', ') : `${event.nodes.length} nodes`}</b>
-                      )}{' '}
-                      {event.title}
+                      {names && <b>{nodesText(event.nodes, names)}</b>} {event.title}
                       {event.detail && (
                         <span class={`dim event-detail ${event.kind === 'config-changed' ? 'mono' : ''}`}>
                           {event.detail}
@@ -70,4 +67,8 @@ export function EventsCard({ title, events, most, known, labels, isOfOne = false
       }}
     </ResourceCard>
   );
+}
+
+function nodesText(ids: readonly string[], names: ReadonlyMap<string, string>): string {
+  return ids.length <= 2 ? ids.map((id) => names.get(id) ?? id).join(', ') : `${ids.length} nodes`;
 }

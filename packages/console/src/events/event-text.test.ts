@@ -60,10 +60,16 @@ test('a restart says how it ended, and to which version', () => {
 
 test('an end that the node reported itself is not told again by those who saw it', () => {
   const shown = shownEvents([
-    record('b', 16_000, { kind: 'member-left', member: 'a' }),
-    record('a', 15_000, { kind: 'stopped' }),
+    record('b', 16_000, { kind: 'member-left', member: 'a', run: 1 }),
+    record('a', 15_000, { kind: 'stopped', run: 1 }),
   ]);
   expect(shown.map(({ kind }) => kind)).toEqual(['stopped']);
+  const soonLost = shownEvents([
+    record('b', 19_000, { kind: 'member-lost', member: 'a', run: 2 }),
+    record('b', 17_000, { kind: 'member-back', member: 'a', run: 2, awayMs: 2000, isRestarted: true }),
+    record('a', 15_000, { kind: 'stopped', run: 1 }),
+  ]);
+  expect(soonLost.map(({ kind }) => kind)).toEqual(['member-lost', 'member-back']);
 });
 
 test('a change has its old and new values, if the history has them', () => {

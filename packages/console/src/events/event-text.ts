@@ -186,6 +186,8 @@ function firstOf({ record, pattern }: NodeEvent['fields']): string | null {
 function isPartOfReturn(event: ShownEvent, back: ShownEvent): boolean {
   if (event === back || event.node !== back.node) return false;
   if (!/^(started|stopped|killed|version-changed|member-left|member-lost)$/.test(event.kind)) return false;
+  // The end of the run that began with the return.
+  if (event.kind !== 'started' && event.fields.run !== undefined && event.fields.run === back.fields.run) return false;
   const awayMs = typeof back.fields.awayMs === 'number' ? back.fields.awayMs : 0;
   return event.timeMs > back.timeMs - awayMs - AROUND_MS && event.timeMs < back.timeMs + AROUND_MS;
 }
@@ -197,10 +199,10 @@ function isOfBurst({ kind, node, timeMs }: ShownEvent, bursts: readonly ShownEve
 }
 
 /** Others saw the end that the node itself reported. */
-function isSeenEnd({ kind, node, timeMs }: ShownEvent, all: readonly ShownEvent[]): boolean {
+function isSeenEnd({ kind, node, fields }: ShownEvent, all: readonly ShownEvent[]): boolean {
   if (kind !== 'member-left' && kind !== 'member-lost') return false;
   const isEnd = (other: ShownEvent) => other.kind === 'stopped' || other.kind === 'killed';
-  return all.some((other) => isEnd(other) && other.node === node && Math.abs(other.timeMs - timeMs) < AROUND_MS);
+  return all.some((other) => isEnd(other) && other.node === node && other.fields.run === fields.run);
 }
 
 /** Events that say the same of several nodes at about the same time are one; newest first. */

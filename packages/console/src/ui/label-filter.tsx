@@ -13,103 +13,66 @@ interface LabelFilterProps {
   /** The label that nodes are grouped by. */
   by: string | null;
   onBy: (by: string | null) => void;
-  /** What grouping does there: `Group by`. */
+  /** What else is done with the nodes of a label: `Compare within`. */
   byText?: string;
 }
 
 /** Chooses nodes by their labels, and a label to group them by. Renders nothing if no node has labels. */
-export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }: LabelFilterProps) {
-  const names = labelNames(useStore(cluster.state).value?.nodes ?? []);
-  if (names.length === 0 && labels.length === 0 && by === null) return null;
+export function LabelFilter(props: LabelFilterProps) {
+  const { labels, onLabels, by, byText } = props;
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  if (byText !== undefined && labelNames(nodes).length + labels.length === 0 && by === null) return null;
   return (
-    <div class="label-filter">
-      <Labels labels={labels} onLabels={onLabels} />
-      <BySelect
-        text={byText}
-        value={by ?? ''}
-        choices={[
-          ['', 'no label'],
-          ...[...new Set([...names, ...(by ? [by] : [])])].map((name) => [name, name] as const),
-        ]}
-        onChange={(value) => onBy(value || null)}
+    <div class="flex wrap">
+      <LabelChips {...props} />
+      <LabelField
+        offered={offeredLabels(nodes).filter((label) => !labels.includes(label))}
+        onAdd={(label) => onLabels([...labels.filter((other) => other !== label), label])}
       />
+      <GroupBy {...props} />
     </div>
   );
 }
 
-/** What nodes are grouped by: also their role, or nothing. */
-export function GroupBy({ by, onBy }: Pick<LabelFilterProps, 'by' | 'onBy'>) {
-  const nodes = useStore(cluster.state).value?.nodes ?? [];
-  const usual = groupedBy(nodes, null) ?? 'none';
-  const names = [...new Set(['role', ...labelNames(nodes), ...(by && by !== 'none' ? [by] : [])])];
-  return (
-    <BySelect
-      text="Group by"
-      value={by ?? usual}
-      choices={[['none', 'nothing'], ...names.map((name) => [name, name] as const)]}
-      onChange={(value) => onBy(value === usual ? null : value)}
-    />
-  );
-}
-
 /** The same behind a button that says what is chosen. */
-export function LabelMenu({ labels, onLabels, by, onBy }: LabelFilterProps) {
-  const nodes = useStore(cluster.state).value?.nodes ?? [];
-  if (nodes.length === 1 && labels.length === 0) return null;
+export function LabelMenu(props: LabelFilterProps) {
+  const { labels, by } = props;
   const chosen = [...labels, ...(by === null ? [] : [by === 'none' ? 'not grouped' : `by ${by}`])].join(', ');
+  const button = (
+    <>
+      <Icon name="facets" />
+      {chosen || 'All nodes'}
+    </>
+  );
   return (
-    <Menu
-      label={`Nodes: ${chosen || 'all'}`}
-      buttonClass="button is-quiet"
-      button={
-        <>
-          <Icon name="facets" />
-          {chosen || 'All nodes'}
-        </>
-      }
-    >
+    <Menu label={`Nodes: ${chosen || 'all'}`} buttonClass="button is-quiet" button={button}>
       {() => (
-        <div class="dim wraps label-filter menu-part">
-          <Labels labels={labels} onLabels={onLabels} />
-          <GroupBy by={by} onBy={onBy} />
+        <div class="dim wraps menu-part">
+          <LabelFilter {...props} />
         </div>
       )}
     </Menu>
   );
 }
 
-interface BySelectProps {
-  text: string;
-  value: string;
-  choices: readonly (readonly [value: string, text: string])[];
-  onChange: (value: string) => void;
-}
-
-function BySelect({ text, value, choices, onChange }: BySelectProps) {
+/** What nodes are grouped by: a label, and unless something else is done with groups, also their role, or nothing. */
+export function GroupBy({ by, onBy, byText }: Pick<LabelFilterProps, 'by' | 'onBy' | 'byText'>) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const usual = byText === undefined ? (groupedBy(nodes, null) ?? 'none') : 'none';
+  const roles = byText === undefined ? ['role'] : [];
+  const names = [...new Set([...roles, ...labelNames(nodes), ...(by && by !== 'none' ? [by] : [])])];
   return (
     <label class="flex">
-      <span class="dim fixed">{text}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {choices.map(([own, name]) => (
-          <option key={own} value={own}>
+      <span class="dim fixed">{byText ?? 'Group by'}</span>
+      <select value={by ?? usual} onChange={({ currentTarget: { value } }) => onBy(value === usual ? null : value)}>
+        <option value="none">{byText === undefined ? 'nothing' : 'no label'}</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
             {name}
           </option>
         ))}
       </select>
     </label>
-  );
-}
-
-function Labels({ labels, onLabels }: Pick<LabelFilterProps, 'labels' | 'onLabels'>) {
-  const nodes = useStore(cluster.state).value?.nodes ?? [];
-  return (
-    <>
-      <LabelChips labels={labels} onLabels={onLabels} />
-      <LabelField
-        offered={offeredLabels(nodes).filter((label) => !labels.includes(label))}
-        onAdd={(label) => onLabels([...labels.filter((other) => other !== label), label])}
-      />
-    </>
   );
 }
 
@@ -145,6 +108,7 @@ function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (la
     <>
       <input
         class="mono"
+        size={18}
         aria-label="Only nodes with a label"
         aria-invalid={problem !== null}
         placeholder="+ label zone=eu-*"

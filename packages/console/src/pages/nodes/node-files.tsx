@@ -234,38 +234,30 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 }
 
 /** What a file of a node is read as, below its row. */
-export function FileFormat({ node, file }: { node: string; file: string }) {
+function FileFormat({ node, file }: { node: string; file: string }) {
   const resource = useMemo(
-    () =>
-      new Resource<LogFileDetails | undefined>(async (signal) => {
-        const [details] = await session.client.cluster.member(node).logFiles({ file, signal });
-        return details;
-      }),
+    () => new Resource((signal) => session.client.cluster.member(node).logFiles({ file, signal })),
     [node, file],
   );
-  const { value } = useResource(resource);
+  const [details] = useResource(resource).value ?? [];
   return (
-    <section class="file-format" aria-label={`What ${file} is read as`}>
+    <section class="col" aria-label={`What ${file} is read as`}>
       <ResourceNote resource={resource} what="The format" />
-      {value && <LearnedFormatView file={value} />}
+      {details && <LearnedFormatView file={details} />}
     </section>
   );
 }
 
-export function LearnedFormatView({ file }: { file: LogFileDetails }) {
-  const { learned, problem } = file;
+export function LearnedFormatView({ file: { learned, problem } }: { file: LogFileDetails }) {
   if (!learned) return <p class="dim">{problem ?? 'This node does not report more of its files; update it.'}</p>;
   const { facts, samples, unfit, example } = learned;
   return (
     <>
-      <dl class="facts">
-        {facts.map(({ label, text, doubt }) => (
-          <div key={label + text}>
-            <dt>{label}</dt>
-            <dd class={doubt ? 'doubt' : undefined}>{visibleText(text)}</dd>
-          </div>
-        ))}
-      </dl>
+      {facts.map(({ label, text, doubt }) => (
+        <p key={label + text} class={doubt ? 'warning wraps' : 'wraps'}>
+          <b>{label}</b> <span>{visibleText(text)}</span>
+        </p>
+      ))}
       {samples.map((parts, index) => (
         // The names of its parts are above them.
         <div key={index} class="small wraps sample-line mono">
@@ -279,13 +271,13 @@ export function LearnedFormatView({ file }: { file: LogFileDetails }) {
       {unfit.length > 0 && (
         <details>
           <summary>Lines that do not fit, and continue the record above them</summary>
-          <pre>{unfit.map(visibleText).join('\n')}</pre>
+          <pre class="error-text">{unfit.map(visibleText).join('\n')}</pre>
         </details>
       )}
       {example && (
         <details>
           <summary>Read it differently: a format for the settings</summary>
-          <pre>{visibleText(example)}</pre>
+          <pre class="error-text">{visibleText(example)}</pre>
           <Button onClick={() => void copyText(example, 'Format')}>Copy</Button>
         </details>
       )}

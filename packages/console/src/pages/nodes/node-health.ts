@@ -1,4 +1,4 @@
-import type { ClusterNode, MemberClock, MemberReport, NodeProblem, ShippingLag } from '@porthole/client';
+import type { ClusterNode, MemberClock, MemberReport, ShippingLag } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
 import type { ZoneName } from '../../state/view.ts';
 import {

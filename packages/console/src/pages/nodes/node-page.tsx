@@ -208,7 +208,7 @@ function KnownNode({ node, view: { tab, text, range } }: { node: ClusterNode; vi
               <RunsTable runs={nodeRuns(records, { isUp, lostMs: lostMs(node, report) })} nowMs={nowMs} />
             )}
           </ResourceCard>
-          <EventsCard title="Events" {...{ events, known }} most={MAX_EVENTS} labels={[]} isOfOne />
+          <EventsCard title="Events" {...{ events, known }} most={MAX_EVENTS} labels={[]} />
           <NodeSettingsCard id={id} />
           <ChecksCard node={node} />
         </div>

@@ -54,6 +54,8 @@ export function differingKeys(rows: readonly DriftRow[]): ReadonlyMap<string, nu
 }
 
 interface DriftListProps {
+  /** Short names of nodes. */
+  names?: ReadonlyMap<string, string>;
   rows: readonly DriftRow[];
   hrefOf: (row: DriftRow) => string;
   /** Where all of them are. */
@@ -61,7 +63,9 @@ interface DriftListProps {
 }
 
 /** Each key with the values that few nodes have, and the value that most have. */
-export function DriftList({ rows, hrefOf, allHref }: DriftListProps) {
+export function DriftList({ rows, names, hrefOf, allHref }: DriftListProps) {
+  const nodesText = (ids: readonly string[]) =>
+    ids.length <= 3 ? ids.map((id) => names?.get(id) ?? id).join(', ') : `${ids.length} nodes`;
   return (
     <>
       <ul class="card-list">
@@ -71,8 +75,7 @@ export function DriftList({ rows, hrefOf, allHref }: DriftListProps) {
               <span class="mono">{row.key}</span>
               {row.outliers.slice(0, SHOWN).map(({ value, nodes }) => (
                 <span key={value}>
-                  <b class="mono warning value">{value}</b>{' '}
-                  <span class="dim">{nodes.length <= 3 ? nodes.join(', ') : `${nodes.length} nodes`}</span>
+                  <b class="mono warning value">{value}</b> <span class="dim">{nodesText(nodes)}</span>
                 </span>
               ))}
               {row.most !== null && (

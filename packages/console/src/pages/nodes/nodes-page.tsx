@@ -112,7 +112,7 @@ function NodeTable({
           <thead>
             <tr>
               <th scope="col">Node</th>
-              <th scope="col">Role</th>
+              <th scope="col">{by === 'role' ? 'Labels' : 'Role'}</th>
               <th scope="col">State</th>
               <th scope="col">Errors</th>
               <th scope="col">Version</th>
@@ -140,6 +140,7 @@ function NodeTable({
                   key={node.id}
                   {...{ node, strip, view, nowMs }}
                   name={names.get(node.id) ?? node.id}
+                  isInRole={by === 'role'}
                   notes={nodeNotes(node, all, { nowMs, differing: differing.get(node.id) ?? 0 })}
                 />
               ))}
@@ -158,12 +159,14 @@ interface NodeRowProps {
   name: string;
   strip: ErrorStrip | null;
   notes: readonly string[];
+  /** Its group names its role. */
+  isInRole: boolean;
   view: NodesView;
   nowMs: number;
 }
 
 /** One link: to the page of the node. */
-function NodeRow({ node, name, strip, notes, view, nowMs }: NodeRowProps) {
+function NodeRow({ node, name, strip, notes, isInRole, view, nowMs }: NodeRowProps) {
   const zone = useStore(preferences.zone);
   const { id, role, state } = node;
   const cells = strip?.byNode.get(id);
@@ -185,7 +188,7 @@ function NodeRow({ node, name, strip, notes, view, nowMs }: NodeRowProps) {
         </a>
       </th>
       <td data-name="Role">
-        {role} <span class="dim">{labelTexts(node).join(' · ')}</span>
+        {!isInRole && role} <span class="dim">{labelTexts(node).join(' · ')}</span>
       </td>
       <td data-name="State" data-tip={stateText(node)}>
         <span class={isMissing(node) ? 'problem' : word === 'degraded' ? 'warning' : undefined}>{word}</span>{' '}

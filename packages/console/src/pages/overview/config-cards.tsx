@@ -13,8 +13,15 @@ import { ownSettings } from './overview-resources.ts';
 
 const SHOWN_SETTINGS = 8;
 
+interface DriftCardProps {
+  labels: readonly string[];
+  /** Nodes whose absence the page has named already. */
+  known: readonly string[];
+  names: ReadonlyMap<string, string>;
+}
+
 /** Keys that differ unexpectedly between nodes of one role. */
-export function DriftCard({ labels, known }: { labels: readonly string[]; known: readonly string[] }) {
+export function DriftCard({ labels, known, names }: DriftCardProps) {
   const all = { ...ALL_CONFIG, labels };
   return (
     <ResourceCard
@@ -39,7 +46,7 @@ export function DriftCard({ labels, known }: { labels: readonly string[]; known:
         return (
           <>
             <DriftList
-              rows={rows}
+              {...{ rows, names }}
               hrefOf={({ role, key }) => viewUrl({ ...all, role, text: key })}
               allHref={viewUrl(all)}
             />

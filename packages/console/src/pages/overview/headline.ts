@@ -107,7 +107,8 @@ export function subline(
     if (goneMs === null) return `${name} has not responded; when it last did is not known`;
     const since = `${formatSecond(goneMs, zone)}, ${formatAge(goneMs, nowMs)}`;
     if (report?.asOfMs == null) return `${name} last responded ${since}`;
-    return `${name} is gone since ${since}; ${recordedText({ ...report, asOfMs: report.asOfMs }, zone)}`;
+    const by = report.recordedBy && { recordedBy: names.get(report.recordedBy) ?? report.recordedBy };
+    return `${name} is gone since ${since}; ${recordedText({ ...report, ...by, asOfMs: report.asOfMs }, zone)}`;
   });
   const first = expected.length === 1 ? (up === 1 ? 'not part of a cluster' : 'the node does not respond') : responded;
   const more = down.length > MAX_NAMED ? [`${down.length - MAX_NAMED} more`] : [];

@@ -8,6 +8,7 @@ import { preferences } from '../../state/preferences.ts';
 import { cluster } from '../../state/resource.ts';
 import {
   ALL_LOGS,
+  ALL_NODES,
   closedRange,
   INCIDENTS,
   LAST_HOUR,
@@ -22,7 +23,7 @@ import {
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, Chip, LinkButton, NodeNames } from '../../ui/controls.tsx';
-import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { formatCount, formatCounted, formatSecond } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
@@ -85,7 +86,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   // The headline names them.
   const known = missingNodes(nodes).map(({ id }) => id);
   const go = (change: Partial<OverviewView>) => navigation.go({ ...view, ...change });
-  const filter = (
+  const filter = !isAlone && (
     <LabelMenu labels={labels} by={by} onLabels={(next) => go({ labels: next })} onBy={(next) => go({ by: next })} />
   );
   if (nodes.length === 0)
@@ -115,7 +116,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
             </a>
           </h1>
           <p class="dim">{subline(expected, counts?.members ?? [], { names, nowMs, zone })}</p>
-          <NodeProblems nodes={expected} />
+          <NodeProblems nodes={expected} names={names} />
           <HiddenNodes {...{ all, nodes }} dismissed={nodes.length - expected.length} />
         </div>
         <a
@@ -132,8 +133,8 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
       </div>
       <div class="overview-cards">
         <PatternsCard view={view} known={known} />
-        <EventsCard title="Recent events" {...{ events, known, labels }} most={MAX_EVENTS} />
-        {isAlone ? <SettingsCard /> : <DriftCard labels={labels} known={known} />}
+        <EventsCard title="Recent events" {...{ events, known, labels, names }} most={MAX_EVENTS} />
+        {isAlone ? <SettingsCard /> : <DriftCard {...{ labels, known, names }} />}
       </div>
     </>
   );
@@ -145,26 +146,33 @@ function whenText(range: TimeRange | null, zone: ZoneName): string {
   return text.startsWith('Last') ? `in the ${text.toLowerCase()}` : `in ${text}`;
 }
 
-/** What is wrong with nodes that respond, and what to do about those that are gone. */
-function NodeProblems({ nodes }: { nodes: readonly ClusterNode[] }) {
-  const zone = useStore(preferences.zone);
-  const failed = nodes.filter(({ state }) => state === 'failed');
+/** More are in the list of nodes. */
+const MAX_PROBLEMS = 3;
+
+/** What is wrong with nodes that respond, and what to do about those that are gone for good. */
+function NodeProblems({ nodes, names }: { nodes: readonly ClusterNode[]; names: ReadonlyMap<string, string> }) {
+  const problems = nodes.filter((node) => isDegraded(node) || node.state === 'failed');
+  const more = problems.length - MAX_PROBLEMS;
   return (
     <>
-      {nodes.filter(isDegraded).map(({ id, problems }) => (
-        <p key={id}>
-          <a href={viewUrl(nodeView(id))}>{id}</a> <span class="warning">{problemText(problems)}</span>
+      {problems.slice(0, MAX_PROBLEMS).map((node) =>
+        isDegraded(node) ? (
+          <p key={node.id}>
+            <a href={viewUrl(nodeView(node.id))}>{names.get(node.id) ?? node.id}</a>{' '}
+            <span class="warning">{problemText(node.problems)}</span>
+          </p>
+        ) : (
+          <p key={node.id} class="dim">
+            <a href={viewUrl(recordedView(node.id))}>recorded lines of {names.get(node.id) ?? node.id}</a> ·{' '}
+            <LinkButton onClick={() => preferences.dismiss(departureKey(node))}>dismiss</LinkButton>
+          </p>
+        ),
+      )}
+      {more > 0 && (
+        <p>
+          <a href={viewUrl(ALL_NODES)}>{formatCounted(more, 'more node')} with problems</a>
         </p>
-      ))}
-      {failed.map((node) => (
-        <p key={node.id} class="dim">
-          {node.id}:{' '}
-          <a href={viewUrl(recordedView(node.id))}>
-            records up to {node.lastSeenMs === null ? 'its end' : formatShortTime(node.lastSeenMs, zone, Date.now())}
-          </a>{' '}
-          · <LinkButton onClick={() => preferences.dismiss(departureKey(node))}>dismiss</LinkButton>
-        </p>
-      ))}
+      )}
     </>
   );
 }
@@ -238,13 +246,13 @@ function PatternRow({ group, spark, view, zone }: PatternRowProps) {
   const isError = group.level === 'ERROR' || group.level === 'FATAL';
   const nodes = Object.keys(group.nodes);
   return (
-    <a class="card-row pattern" href={viewUrl({ ...groupView(group), labels: view.labels })}>
+    <a class="card-row flex pattern" href={viewUrl({ ...groupView(group), labels: view.labels })}>
       <Spark points={spark} isError={isError} />
       <span class="grow">
         <span class="wraps pattern-text mono">
           <PatternText group={group} />
         </span>
-        <span class="dim wrap small pattern-facts">
+        <span class="dim flex wrap small">
           <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
           <span class="wraps">{group.source ?? group.sample.file}</span>
           {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
