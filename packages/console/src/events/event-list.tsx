@@ -5,7 +5,7 @@ import { viewUrl } from '../state/view-url.ts';
 import { formatCounted, formatSecond, formatShortTime } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
-import { ResourceCard } from '../ui/resource-card.tsx';
+import { CardList, ResourceCard } from '../ui/resource-card.tsx';
 import { eventClass, groupEvents, incidentAround } from './event-text.ts';
 import type { LoadedEvents } from './load-events.ts';
 
@@ -34,33 +34,35 @@ export function EventsCard({ title, events, most, known, labels, names }: Events
         const all = groupEvents(value.events);
         return (
           <>
-            <ul class="card-list">
-              {all.slice(0, most).map((event) => (
-                <li key={event.key}>
-                  <a class="card-row event" href={viewUrl(incidentAround(event.timeMs, labels))}>
-                    <span class="fixed mono faint">{timeText(event.timeMs)}</span>
-                    <span class={`fixed ${eventClass(event)}`}>
-                      <Icon name={event.icon} />
-                    </span>
-                    <span class="grow wraps">
-                      {names && <b>{nodesText(event.nodes, names)}</b>} {event.title}
-                      {event.detail && (
-                        <span class={`dim event-detail ${event.kind === 'config-changed' ? 'mono' : ''}`}>
-                          {event.detail}
-                        </span>
-                      )}
-                    </span>
-                  </a>
-                </li>
-              ))}
-            </ul>
+            <CardList
+              items={all}
+              most={most}
+              kind="event"
+              keyOf={({ key }) => key}
+              hrefOf={({ timeMs }) => viewUrl(incidentAround(timeMs, labels))}
+              more={(count) => `${formatCounted(count, 'earlier event')}.`}
+            >
+              {(event) => (
+                <>
+                  <span class="fixed mono faint">{timeText(event.timeMs)}</span>
+                  <span class={`fixed ${eventClass(event)}`}>
+                    <Icon name={event.icon} />
+                  </span>
+                  <span class="grow wraps">
+                    {names && <b>{nodesText(event.nodes, names)}</b>} {event.title}
+                    {event.detail && (
+                      <span class={`dim event-detail ${event.kind === 'config-changed' ? 'mono' : ''}`}>
+                        {event.detail}
+                      </span>
+                    )}
+                  </span>
+                </>
+              )}
+            </CardList>
             {all.length === 0 && (
               <p class="dim wraps card-note">
                 {absenceText('No restart, change or loss in this time', coverageOf(value))}.
               </p>
-            )}
-            {all.length > most && (
-              <p class="dim wraps card-note">{formatCounted(all.length - most, 'earlier event')}.</p>
             )}
           </>
         );

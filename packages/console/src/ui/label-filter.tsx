@@ -88,21 +88,17 @@ export function LabelChips({ labels, onLabels }: Pick<LabelFilterProps, 'labels'
   );
 }
 
-/** A label is added with Enter, or when one of the list is chosen. */
+/** A label is added with Enter, or when the field is left. */
 function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (label: string) => void }) {
-  const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const listId = useId();
-  const add = (label: string) => {
-    const wrong = labelProblem(label);
-    if (wrong === null) onAdd(label);
-    setText(wrong === null ? '' : label);
+  const add = (field: HTMLInputElement) => {
+    const label = field.value.trim();
+    const wrong = label === '' ? null : labelProblem(label);
     setProblem(wrong);
-  };
-  const take = (typed: string, isChosen: boolean) => {
-    setProblem(null);
-    if (isChosen && offered.includes(typed)) add(typed);
-    else setText(typed);
+    if (wrong !== null || label === '') return;
+    field.value = '';
+    onAdd(label);
   };
   return (
     <>
@@ -115,12 +111,13 @@ function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (la
         list={listId}
         spellcheck={false}
         autocomplete="off"
-        value={text}
-        onInput={(event) => take(event.currentTarget.value, isReplacement(event))}
+        onInput={() => setProblem(null)}
+        onChange={({ currentTarget }) => add(currentTarget)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || text.trim() === '') return;
+          if (event.key !== 'Enter') return;
+          // It may be part of a form.
           event.preventDefault();
-          add(text.trim());
+          add(event.currentTarget);
         }}
       />
       <datalist id={listId}>
@@ -128,16 +125,11 @@ function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (la
           <option key={label} value={label} />
         ))}
       </datalist>
-      {problem ? (
+      {problem && (
         <span class="field-problem" role="alert">
           {problem}
         </span>
-      ) : null}
+      )}
     </>
   );
-}
-
-/** An entry of the list replaces the whole text; typed text comes letter by letter. */
-function isReplacement(event: Event): boolean {
-  return !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
 }

@@ -39,3 +39,33 @@ export function ResourceCard<Value extends object>(props: ResourceCardProps<Valu
     </Card>
   );
 }
+
+interface CardListProps<Item> {
+  items: readonly Item[];
+  /** More are a note. */
+  most: number;
+  keyOf: (item: Item) => string;
+  hrefOf: (item: Item) => string;
+  /** The class of a row. */
+  kind: string;
+  more: (count: number) => ComponentChildren;
+  children: (item: Item) => ComponentChildren;
+}
+
+/** Rows of a card, each of which is one link. */
+export function CardList<Item>({ items, most, keyOf, hrefOf, kind, more, children }: CardListProps<Item>) {
+  return (
+    <>
+      <ul class="card-list">
+        {items.slice(0, most).map((item) => (
+          <li key={keyOf(item)}>
+            <a class={`card-row ${kind}`} href={hrefOf(item)}>
+              {children(item)}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {items.length > most && <p class="dim wraps card-note">{more(items.length - most)}</p>}
+    </>
+  );
+}

@@ -108,28 +108,16 @@ interface StripRowProps extends Omit<StripCellsProps, 'strip'> {
 export function StripRow({ node, name, range, strip, ...rest }: StripRowProps) {
   const isTouch = useMedia(TOUCH);
   const href = viewUrl(withRange(nodeView(node.id), range));
-  const tip = `${node.id}\n${stateText(node)}`;
-  const label = (
-    <>
-      <NodeDot id={node.id} />
-      <span class={`cut ${node.state === 'up' ? '' : 'problem'}`}>{name}</span>
-    </>
-  );
-  const cells = strip ? <StripCells node={node} strip={strip} {...rest} /> : <Skeleton height={22} />;
-  if (isTouch)
-    return (
-      <a class="strip-row" href={href} aria-label={`${node.id}: ${stateText(node)}`}>
-        <span class="node-name">{label}</span>
-        {cells}
-      </a>
-    );
+  const [Row, Name] = isTouch ? (['a', 'span'] as const) : (['div', 'a'] as const);
+  const link = { href, 'aria-label': isTouch ? `${node.id}: ${stateText(node)}` : node.id };
   return (
-    <div class="strip-row">
-      <a class="node-name" href={href} aria-label={node.id} data-tip={tip}>
-        {label}
-      </a>
-      {cells}
-    </div>
+    <Row class="strip-row" {...(isTouch && link)}>
+      <Name class="node-name" data-tip={`${node.id}\n${stateText(node)}`} {...(!isTouch && link)}>
+        <NodeDot id={node.id} />
+        <span class={`cut ${node.state === 'up' ? '' : 'problem'}`}>{name}</span>
+      </Name>
+      {strip ? <StripCells node={node} strip={strip} {...rest} /> : <Skeleton height={22} />}
+    </Row>
   );
 }
 

@@ -10,7 +10,7 @@ import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
 import { formatCounted, formatShortTime } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
-import { ResourceCard } from '../../ui/resource-card.tsx';
+import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { driftResource } from './node-resources.ts';
 
 const SHOWN = 6;
@@ -67,33 +67,30 @@ export function DriftList({ rows, names, hrefOf, allHref }: DriftListProps) {
   const nodesText = (ids: readonly string[]) =>
     ids.length <= 3 ? ids.map((id) => names?.get(id) ?? id).join(', ') : `${ids.length} nodes`;
   return (
-    <>
-      <ul class="card-list">
-        {rows.slice(0, SHOWN).map((row) => (
-          <li key={`${row.role} ${row.key}`}>
-            <a class="card-row setting" href={hrefOf(row)}>
-              <span class="mono">{row.key}</span>
-              {row.outliers.slice(0, SHOWN).map(({ value, nodes }) => (
-                <span key={value}>
-                  <b class="mono warning value">{value}</b> <span class="dim">{nodesText(nodes)}</span>
-                </span>
-              ))}
-              {row.most !== null && (
-                <span>
-                  <span class="mono value">{row.most}</span>{' '}
-                  <span class="dim">{formatCounted(row.others, 'other')}</span>
-                </span>
-              )}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {rows.length > SHOWN && (
-        <p class="dim wraps card-note">
-          <a href={allHref}>{rows.length - SHOWN} more</a>
-        </p>
+    <CardList
+      items={rows}
+      most={SHOWN}
+      kind="setting"
+      keyOf={({ role, key }) => `${role} ${key}`}
+      hrefOf={hrefOf}
+      more={(count) => <a href={allHref}>{count} more</a>}
+    >
+      {(row) => (
+        <>
+          <span class="mono">{row.key}</span>
+          {row.outliers.slice(0, SHOWN).map(({ value, nodes }) => (
+            <span key={value}>
+              <b class="mono warning value">{value}</b> <span class="dim">{nodesText(nodes)}</span>
+            </span>
+          ))}
+          {row.most !== null && (
+            <span>
+              <span class="mono value">{row.most}</span> <span class="dim">{formatCounted(row.others, 'other')}</span>
+            </span>
+          )}
+        </>
       )}
-    </>
+    </CardList>
   );
 }
 

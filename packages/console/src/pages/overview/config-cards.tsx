@@ -1,4 +1,4 @@
-import type { ClusterConfigDiff } from '@porthole/client';
+import type { ClusterConfigDiff, NodeSettings } from '@porthole/client';
 import { absenceText, coverageOf } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
 import { cluster } from '../../state/resource.ts';
@@ -6,7 +6,7 @@ import { ALL_CONFIG, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
 import { useStore } from '../../ui/hooks.ts';
-import { ResourceCard } from '../../ui/resource-card.tsx';
+import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { driftResource } from '../nodes/node-resources.ts';
 import { DriftList, driftRows } from '../nodes/node-settings.tsx';
 import { ownSettings } from './overview-resources.ts';
@@ -80,53 +80,48 @@ export function SettingsCard() {
   return (
     <ResourceCard
       id="settings-title"
-      title={({ settings }) =>
-        settings.every(({ changed }) => changed === null)
-          ? 'Settings'
-          : settingsTitle(settings.filter(({ changed }) => changed).length)
-      }
+      title={settingsTitle}
       resource={ownSettings}
       what="The settings"
       aside={() => <a href={configUrl}>All settings</a>}
     >
-      {({ settings, file }) => {
-        const changed = settings.filter((entry) => entry.changed);
-        return (
-          <>
-            <ul class="card-list">
-              {changed.slice(0, SHOWN_SETTINGS).map((entry) => (
-                <li key={entry.key}>
-                  <a class="card-row setting" href={viewUrl(nodeView(id, 'config', entry.key))}>
-                    <span class="mono">{entry.key}</span>
-                    <span>
-                      <b class="mono value">{showValue(entry.value).text}</b>{' '}
-                      <span class="dim">
-                        {entry.default !== null && `default ${showValue(entry.default).text} · `}
-                        {entry.source}
-                      </span>
-                    </span>
-                  </a>
-                </li>
-              ))}
-            </ul>
-            {changed.length > SHOWN_SETTINGS && (
-              <p class="dim wraps card-note">
-                <a href={configUrl}>{changed.length - SHOWN_SETTINGS} more</a>
-              </p>
+      {({ settings, file }) => (
+        <>
+          <CardList
+            items={settings.filter(({ changed }) => changed)}
+            most={SHOWN_SETTINGS}
+            kind="setting"
+            keyOf={({ key }) => key}
+            hrefOf={({ key }) => viewUrl(nodeView(id, 'config', key))}
+            more={(count) => <a href={configUrl}>{count} more</a>}
+          >
+            {(entry) => (
+              <>
+                <span class="mono">{entry.key}</span>
+                <span>
+                  <b class="mono value">{showValue(entry.value).text}</b>{' '}
+                  <span class="dim">
+                    {entry.default !== null && `default ${showValue(entry.default).text} · `}
+                    {entry.source}
+                  </span>
+                </span>
+              </>
             )}
-            {settings.every((entry) => entry.changed === null) && (
-              <p class="dim wraps card-note">
-                {settings.length} keys, read from <code>{file}</code>. Their defaults are unknown.
-              </p>
-            )}
-          </>
-        );
-      }}
+          </CardList>
+          {settings.every(({ changed }) => changed === null) && (
+            <p class="dim wraps card-note">
+              {settings.length} keys, read from <code>{file}</code>. Their defaults are unknown.
+            </p>
+          )}
+        </>
+      )}
     </ResourceCard>
   );
 }
 
-function settingsTitle(count: number): string {
+function settingsTitle({ settings }: NodeSettings): string {
+  const count = settings.filter(({ changed }) => changed).length;
+  if (settings.every(({ changed }) => changed === null)) return 'Settings';
   if (count === 0) return 'All settings at their defaults';
   return count === 1 ? '1 setting changed' : `${count} settings changed`;
 }

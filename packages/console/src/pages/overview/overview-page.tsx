@@ -28,7 +28,7 @@ import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { ResourceNote } from '../../ui/notes.tsx';
-import { ResourceCard } from '../../ui/resource-card.tsx';
+import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { departureKey, hiddenText, isDegraded, missingNodes, problemText, shortNames } from '../nodes/node-health.ts';
 import { stripResource } from '../nodes/node-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
@@ -81,6 +81,8 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const nowMs = useNow();
   const isDismissed = (node: ClusterNode) => node.state === 'failed' && dismissed.includes(departureKey(node));
   const expected = nodes.filter((node) => !isDismissed(node));
+  const hidden = hiddenText(all, nodes);
+  const dismissedCount = nodes.length - expected.length;
   const ids = nodes.map(({ id }) => id).join();
   const names = useMemo(() => shortNames(nodes.map(({ id }) => id)), [ids]);
   // The headline names them.
@@ -117,7 +119,17 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
           </h1>
           <p class="dim">{subline(expected, counts?.members ?? [], { names, nowMs, zone })}</p>
           <NodeProblems nodes={expected} names={names} />
-          <HiddenNodes {...{ all, nodes }} dismissed={nodes.length - expected.length} />
+          {hidden !== null && (
+            <p class="dim">
+              {hidden} · <a href={viewUrl(OVERVIEW)}>show all</a>
+            </p>
+          )}
+          {dismissedCount > 0 && (
+            <p class="dim">
+              {dismissedCount} expired, dismissed ·{' '}
+              <LinkButton onClick={() => preferences.dismissed.set([])}>show</LinkButton>
+            </p>
+          )}
         </div>
         <a
           class="button is-primary"
@@ -177,33 +189,6 @@ function NodeProblems({ nodes, names }: { nodes: readonly ClusterNode[]; names: 
   );
 }
 
-/** What is hidden by labels or by the reader, and whether some of it needs attention. */
-function HiddenNodes({
-  all,
-  nodes,
-  dismissed,
-}: {
-  all: readonly ClusterNode[];
-  nodes: readonly ClusterNode[];
-  dismissed: number;
-}) {
-  const text = hiddenText(all, nodes);
-  return (
-    <>
-      {text !== null && (
-        <p class="dim">
-          {text} · <a href={viewUrl(OVERVIEW)}>show all</a>
-        </p>
-      )}
-      {dismissed > 0 && (
-        <p class="dim">
-          {dismissed} expired, dismissed · <LinkButton onClick={() => preferences.dismissed.set([])}>show</LinkButton>
-        </p>
-      )}
-    </>
-  );
-}
-
 type Group = ClusterDigest['groups'][number];
 
 /** Kinds of warnings and errors that are new in the range. */
@@ -221,13 +206,16 @@ function PatternsCard({ view, known }: { view: OverviewView; known: readonly str
     >
       {(value) => (
         <>
-          <ul class="card-list">
-            {value.groups.map((group, index) => (
-              <li key={`${group.level} ${group.source ?? group.shape}`}>
-                <PatternRow group={group} spark={value.sparks[index] ?? null} view={view} zone={zone} />
-              </li>
-            ))}
-          </ul>
+          <CardList
+            items={value.groups.map((group, index) => ({ group, spark: value.sparks[index] ?? null }))}
+            most={value.groups.length}
+            kind="flex pattern"
+            keyOf={({ group }) => `${group.level} ${group.source ?? group.shape}`}
+            hrefOf={({ group }) => viewUrl({ ...groupView(group), labels: view.labels })}
+            more={() => null}
+          >
+            {({ group, spark }) => <PatternRow group={group} spark={spark} zone={zone} />}
+          </CardList>
           {newSitesText(value) && <p class="dim wraps card-note">{newSitesText(value)}</p>}
         </>
       )}
@@ -235,18 +223,10 @@ function PatternsCard({ view, known }: { view: OverviewView; known: readonly str
   );
 }
 
-interface PatternRowProps {
-  group: Group;
-  spark: readonly number[] | null;
-  view: OverviewView;
-  zone: ZoneName;
-}
-
-function PatternRow({ group, spark, view, zone }: PatternRowProps) {
+function PatternRow({ group, spark, zone }: { group: Group; spark: readonly number[] | null; zone: ZoneName }) {
   const isError = group.level === 'ERROR' || group.level === 'FATAL';
-  const nodes = Object.keys(group.nodes);
   return (
-    <a class="card-row flex pattern" href={viewUrl({ ...groupView(group), labels: view.labels })}>
+    <>
       <Spark points={spark} isError={isError} />
       <span class="grow">
         <span class="wraps pattern-text mono">
@@ -256,11 +236,11 @@ function PatternRow({ group, spark, view, zone }: PatternRowProps) {
           <span class={isError ? 'problem' : 'warning'}>{group.level}</span>
           <span class="wraps">{group.source ?? group.sample.file}</span>
           {group.firstMs !== null && <span>first {formatSecond(group.firstMs, zone)}</span>}
-          <NodeNames ids={nodes} most={3} />
+          <NodeNames ids={Object.keys(group.nodes)} most={3} />
         </span>
       </span>
       <b>{formatCount(group.count)}</b>
-    </a>
+    </>
   );
 }
 
