@@ -55,9 +55,9 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
     );
   });
   return (
-    <header class="bar">
+    <header class="flex bar">
       <PhoneMenu>{links}</PhoneMenu>
-      <a class="brand" href={viewUrl(withRange(OVERVIEW, range))} aria-label="Porthole: overview">
+      <a class="flex brand" href={viewUrl(withRange(OVERVIEW, range))} aria-label="Porthole: overview">
         <Logo />
         <strong>Porthole</strong>
         {nodes && nodes.nodes.length > 1 && <small class="cut">{nodes.cluster}</small>}
@@ -65,7 +65,7 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
       <span class="page-name" aria-hidden="true">
         {PAGES.find(({ pages }) => pages.includes(view.page))?.name}
       </span>
-      <nav class="page-links" aria-label="Pages">
+      <nav class="flex page-links" aria-label="Pages">
         {links}
       </nav>
       <div class="flex bar-tools">
@@ -94,7 +94,7 @@ function PhoneMenu({ children }: { children: preact.ComponentChildren }) {
       <IconButton label="Pages" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(true)} />
       <Sheet title="Porthole" isOpen={isOpen} onClose={() => setOpen(false)}>
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click, too */}
-        <nav class="stack" aria-label="Pages" onClick={() => setOpen(false)}>
+        <nav class="col" aria-label="Pages" onClick={() => setOpen(false)}>
           {children}
         </nav>
       </Sheet>

@@ -22,6 +22,8 @@ const SPANS_MIN = [5, 15, 60, 360, 1440, 7 * 1440];
 
 const DAY_MS = 86_400_000;
 
+const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
+
 interface RangeMenuProps {
   range: TimeRange | null;
   /** What no range means on the page. */
@@ -91,14 +93,14 @@ function Comparison({ range }: { range: TimeRange }) {
   });
   if (failure) return null;
   return (
-    <dl class="range-compare" aria-label="Compared with the same time before">
+    <p class="dim wraps range-compare" role="status">
       {(['records', 'errors'] as const).map((what) => (
-        <div key={what}>
-          <dt>{what}</dt>
-          <dd>{value ? changeText(value.now, value.before, what) : '…'}</dd>
-        </div>
+        <span key={what}>
+          {value ? changeText(value.now, value.before, what) : `Counting ${what} …`}
+          <br />
+        </span>
       ))}
-    </dl>
+    </p>
   );
 }
 
@@ -126,18 +128,14 @@ async function countRecords(view: View, range: { fromMs: number; toMs: number },
   return { records, errors, isComplete: coverageOf(answer).isComplete };
 }
 
-/** `240, before 3 (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
+/** `240 errors, 3 before (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
 export function changeText(now: Counts, before: Counts, what: 'records' | 'errors'): string {
   const text = (counts: Counts) => `${counts.isComplete ? '' : '≥ '}${formatCount(counts[what])}`;
   const [a, b] = [now[what], before[what]];
-  const isKnown = now.isComplete && before.isComplete && b > 0 && a !== b;
-  const change = a >= 2 * b ? `× ${formatCount(Math.round(a / b))}` : `${a > b ? '+' : '−'}${percent(a, b)} %`;
-  return `${text(now)}, before ${text(before)}${isKnown ? ` (${change})` : ''}`;
-}
-
-function percent(a: number, b: number): string {
-  const share = (Math.abs(a - b) / b) * 100;
-  return share < 1 ? '< 1' : String(Math.round(share));
+  const percent = Math.round((Math.abs(a - b) / b) * 100);
+  const isKnown = now.isComplete && before.isComplete && b > 0 && percent > 0;
+  const change = a >= 2 * b ? `× ${formatCount(Math.round(a / b))}` : `${a > b ? '+' : '−'}${percent} %`;
+  return `${text(now)} ${what}, ${text(before)} before${isKnown ? ` (${change})` : ''}`;
 }
 
 /** The span of a range that ends where it begins. */
@@ -207,6 +205,11 @@ function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; 
         </IconButton>
       </div>
       <div class="range-calendar">
+        {WEEKDAYS.map((day) => (
+          <span key={day} class="faint" aria-hidden="true">
+            {day}
+          </span>
+        ))}
         {Array.from({ length: (first.getUTCDay() + 6) % 7 }, (_, index) => (
           <span key={`before ${index}`} />
         ))}

@@ -10,7 +10,7 @@ import { nodeView } from '../state/view.ts';
 import { linkTo, viewUrl } from '../state/view-url.ts';
 import { Segments } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';
-import { useResource, useStore } from '../ui/hooks.ts';
+import { useMedia, useResource, useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 
@@ -24,6 +24,7 @@ const THEMES: readonly { value: Theme; text: string }[] = [
 export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
   const theme = useStore(preferences.theme);
   const hasToken = useStore(session.hasToken);
+  const hasKeyboard = !useMedia('(pointer: coarse)');
   const self = nodes?.nodes.find(({ isSelf }) => isSelf);
   return (
     <Menu label="Session" tip="Session, zone, theme" buttonClass="button is-quiet" button={<Icon name="account" />}>
@@ -45,16 +46,18 @@ export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
             <ZoneField />
           </div>
           <hr />
-          <MenuItem
-            icon="keys"
-            note="?"
-            onClick={() => {
-              close();
-              sheet.set('keys');
-            }}
-          >
-            Keys
-          </MenuItem>
+          {hasKeyboard && (
+            <MenuItem
+              icon="keys"
+              note="?"
+              onClick={() => {
+                close();
+                sheet.set('keys');
+              }}
+            >
+              Keys
+            </MenuItem>
+          )}
           <MenuItem icon="file" href={linkTo('/docs')}>
             API
           </MenuItem>

@@ -79,41 +79,31 @@ export class Resource<Value> {
     const loading = new AbortController();
     this.#loading = loading;
     this.#change({ isLoading: true });
+    const settle = (change: Partial<ResourceState<Value>>) => {
+      if (this.#loading !== loading) return;
+      this.#loading = undefined;
+      this.#change({ ...change, isLoading: false });
+      if (this.#watchers > 0) this.#plan();
+    };
     this.#load(loading.signal).then(
-      (value) => {
-        if (this.#ended(loading)) this.#settle({ value, asOfMs: this.#env.now(), failure: null, isLoading: false });
-      },
+      (value) => settle({ value, asOfMs: this.#env.now(), failure: null }),
       (thrown: unknown) => {
-        if (this.#ended(loading)) this.#settle({ failure: this.#toFailure(thrown), isLoading: false });
+        const sinceMs = this.state.value.failure?.sinceMs ?? this.#env.now();
+        settle({ failure: { ...toProblem(thrown), sinceMs } });
       },
     );
   }
 
-  #ended(loading: AbortController): boolean {
-    if (this.#loading !== loading) return false;
-    this.#loading = undefined;
-    return true;
-  }
-
-  #settle(change: Partial<ResourceState<Value>>): void {
-    this.#change(change);
-    if (this.#watchers > 0) this.#plan();
-  }
-
   #plan(): void {
     this.#cancelTimer?.();
-    const waitMs = this.#waitMs();
+    const { failure } = this.state.value;
+    const isRetried = failure && isTransient(failure);
+    const waitMs = isRetried ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
     if (waitMs === undefined) return;
     // Hidden pages send no requests; what is due is loaded when they become visible.
     this.#cancelTimer = this.#env.after(waitMs, () => {
       if (this.#env.isVisible()) this.reload();
     });
-  }
-
-  #waitMs(): number | undefined {
-    const { failure } = this.state.value;
-    if (failure && !isTransient(failure)) return this.#everyMs;
-    return failure ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
   }
 
   #loadIfDue(): void {
@@ -134,10 +124,6 @@ export class Resource<Value> {
 
   #change(change: Partial<ResourceState<Value>>): void {
     this.state.set({ ...this.state.value, ...change });
-  }
-
-  #toFailure(thrown: unknown): Failure {
-    return { ...toProblem(thrown), sinceMs: this.state.value.failure?.sinceMs ?? this.#env.now() };
   }
 }
 

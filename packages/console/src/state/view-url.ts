@@ -7,11 +7,9 @@ import {
   type ConfigShape,
   type ConfigView,
   canFollow,
-  type IncidentsView,
   type LogsView,
   type NodesView,
   type NodeView,
-  type OverviewView,
   type RecordKey,
   type TimeRange,
   type View,
@@ -25,12 +23,14 @@ const LABEL_CHECKS: ParameterChecks = { label: labelProblem, by: labelNameProble
 /** The view of a URL. Never throws: invalid parts are ignored, and `addressProblems` names them. */
 export function parseView(url: URL): View {
   const path = withoutBase(url.pathname)?.replace(/(?<=.)\/$/, '');
-  if (path === '/') return parseOverview(url.searchParams);
-  if (path === '/logs') return parseLogs(url.searchParams);
-  if (path === '/config') return parseConfig(url.searchParams);
-  if (path === '/incidents') return parseIncidents(url.searchParams);
-  if (path === '/nodes') return parseNodes(url.searchParams);
-  const node = path === undefined ? undefined : parseNode(path, url.searchParams);
+  const query = url.searchParams;
+  if (path === '/') return { page: 'overview', ...parseSelection(query), range: parseRange(query) };
+  if (path === '/logs') return parseLogs(query);
+  if (path === '/config') return parseConfig(query);
+  if (path === '/incidents') return { page: 'incidents', labels: parseLabels(query), range: parseRange(query) };
+  if (path === '/nodes')
+    return { page: 'nodes', ...parseSelection(query), text: query.get('q') ?? '', range: parseRange(query) };
+  const node = path === undefined ? undefined : parseNode(path, query);
   return node ?? { page: 'unknown', path: url.pathname };
 }
 
@@ -47,14 +47,11 @@ function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): Par
   if (view.page === 'nodes') return { q: null, ...LABEL_CHECKS, ...RANGE_CHECKS };
   if (view.page === 'config')
     return {
-      ...{ role: null, left: null, right: null, q: null, in: null, expected: expectedOne, as: expectedShape },
+      ...{ role: null, left: null, right: null, q: null, in: null, as: expectedShape },
+      expected: (value) => (value === '1' ? null : 'expected 1'),
       ...LABEL_CHECKS,
     };
   return { q: null, ...RANGE_CHECKS, ...(view.tab === 'config' && { as: expectedShape }) };
-}
-
-function expectedOne(value: string): string | null {
-  return value === '1' ? null : 'expected 1';
 }
 
 function expectedShape(value: string): string | null {
@@ -65,17 +62,17 @@ function expectedShape(value: string): string | null {
 export function viewUrl(view: View): string {
   switch (view.page) {
     case 'overview':
-      return buildUrl('/', rangeQuery(selectionQuery(view), view.range));
+      return buildUrl('/', writeRange(selectionQuery(view), view.range));
     case 'incidents':
-      return buildUrl('/incidents', rangeQuery(selectionQuery({ ...view, by: null }), view.range));
+      return buildUrl('/incidents', writeRange(selectionQuery({ ...view, by: null }), view.range));
     case 'nodes':
-      return buildUrl('/nodes', rangeQuery(nodesQuery(view), view.range));
+      return buildUrl('/nodes', writeRange(nodesQuery(view), view.range));
     case 'logs':
       return buildUrl('/logs', logsQuery(view));
     case 'config':
       return buildUrl('/config', configQuery(view));
     case 'node':
-      return buildUrl(nodePath(view), rangeQuery(nodeQuery(view), view.range));
+      return buildUrl(nodePath(view), writeRange(nodeQuery(view), view.range));
     case 'unknown':
       return view.path;
   }
@@ -83,12 +80,7 @@ export function viewUrl(view: View): string {
 
 function buildUrl(path: string, query: URLSearchParams): string {
   // These are valid in a query and common in log text: keep them readable.
-  const text = query
-    .toString()
-    .replaceAll('%2F', '/')
-    .replaceAll('%3A', ':')
-    .replaceAll('%3D', '=')
-    .replaceAll('%2C', ',');
+  const text = query.toString().replace(/%2F|%3A|%3D|%2C/g, decodeURIComponent);
   return linkTo(text ? `${path}?${text}` : path);
 }
 
@@ -135,26 +127,9 @@ function parseSelection(query: URLSearchParams): Pick<NodesView, 'labels' | 'by'
   return { labels: parseLabels(query), by: parseLabelName(query.get('by')) };
 }
 
-function parseOverview(query: URLSearchParams): OverviewView {
-  return { page: 'overview', ...parseSelection(query), range: parseRange(query) };
-}
-
-function parseNodes(query: URLSearchParams): NodesView {
-  return { page: 'nodes', ...parseSelection(query), text: query.get('q') ?? '', range: parseRange(query) };
-}
-
 function nodesQuery(view: NodesView): URLSearchParams {
   const query = selectionQuery(view);
   if (view.text) query.set('q', view.text);
-  return query;
-}
-
-function parseIncidents(query: URLSearchParams): IncidentsView {
-  return { page: 'incidents', labels: parseLabels(query), range: parseRange(query) };
-}
-
-function rangeQuery(query: URLSearchParams, range: TimeRange | null): URLSearchParams {
-  writeRange(query, range);
   return query;
 }
 
@@ -261,7 +236,7 @@ const RANGE_CHECKS: ParameterChecks = {
 };
 
 /** Parameters of the log view and how their values are validated; `null`: any value is valid. */
-const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
+const CHECKS: ParameterChecks = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   label: labelProblem,
   last: RANGE_CHECKS.last ?? null,
@@ -321,37 +296,28 @@ function filterRow<Field extends FilterRow['field']>(field: Field): Extract<Filt
 
 type FilterValue<Name extends FilterName> = ReturnType<(typeof FILTERS)[Name]['codec']['parse']>;
 
-/** Takes the first of a repeated parameter. Without a zone a time is UTC, so that a URL means the same everywhere. */
-function readFilter<Name extends FilterName>(name: Name, text: string): FilterValue<Name> {
-  const clock = { nowMs: Date.now(), offsetMsAt: () => 0 };
-  return FILTERS[name].codec.parse([text], name, { clock }) as FilterValue<Name>;
-}
-
-/** `undefined` if it is absent or invalid. */
-function parseFilter<Name extends FilterName>(
+/** The value, or what is wrong with it, as the API says it. Without a zone a time is UTC: a URL means the same everywhere. */
+function readFilter<Name extends FilterName>(
   name: Name,
-  from: URLSearchParams | string,
-): FilterValue<Name> | undefined {
+  text: string,
+): { value?: FilterValue<Name>; problem?: string } {
+  const clock = { nowMs: Date.now(), offsetMsAt: () => 0 };
   try {
-    return readFilter(name, typeof from === 'string' ? from : (from.get(name) ?? ''));
+    return { value: FILTERS[name].codec.parse([text], name, { clock }) as FilterValue<Name> };
   } catch (error) {
-    if (error instanceof PortholeError) return undefined;
-    throw error;
+    if (!(error instanceof PortholeError)) throw error;
+    // The name and the value are shown in front of it.
+    return { problem: error.message.slice(error.message.lastIndexOf(': ') + 2) };
   }
 }
 
-/** What is wrong with a value, as the API says it. */
+/** `undefined` if it is absent or invalid. Takes the first of a repeated parameter. */
+function parseFilter<Name extends FilterName>(name: Name, from: URLSearchParams | string) {
+  return readFilter(name, typeof from === 'string' ? from : (from.get(name) ?? '')).value;
+}
+
 function filterCheck(name: FilterName): (value: string) => string | null {
-  return (value) => {
-    try {
-      readFilter(name, value);
-      return null;
-    } catch (error) {
-      if (!(error instanceof PortholeError)) throw error;
-      // The name and the value are shown in front of it.
-      return error.message.slice(error.message.lastIndexOf(': ') + 2);
-    }
-  };
+  return (value) => readFilter(name, value).problem ?? null;
 }
 
 function expectedSwitch(value: string): string | null {
@@ -362,15 +328,10 @@ function flag(text: string | null, fallback: boolean): boolean {
   return text === '1' ? true : text === '0' ? false : fallback;
 }
 
-function parseKey(text: string | null): RecordKey | null {
-  const [node, cursor] = splitOnce(text ?? '');
-  return node && cursor ? { node, cursor } : null;
-}
-
 /** Ids contain no slash. */
-function splitOnce(text: string): [string, string] {
-  const index = text.indexOf('/');
-  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+function parseKey(text: string | null): RecordKey | null {
+  const [, node, cursor] = /^([^/]+)\/(.+)$/s.exec(text ?? '') ?? [];
+  return node && cursor ? { node, cursor } : null;
 }
 
 function parseRange(query: URLSearchParams): TimeRange | null {
@@ -382,12 +343,13 @@ function parseRange(query: URLSearchParams): TimeRange | null {
   return { kind: 'fixed', fromMs, toMs };
 }
 
-function writeRange(query: URLSearchParams, range: TimeRange | null): void {
+function writeRange(query: URLSearchParams, range: TimeRange | null): URLSearchParams {
   if (range?.kind === 'last') query.set('last', durationText(range.spanMs));
-  if (range?.kind !== 'fixed') return;
+  if (range?.kind !== 'fixed') return query;
   if (range.fromMs !== null) query.set('from', timestampText(range.fromMs));
   else if (range.toMs === null) query.set('from', '');
   if (range.toMs !== null) query.set('to', timestampText(range.toMs));
+  return query;
 }
 
 function timestampText(timeMs: number): string {
