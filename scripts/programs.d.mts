@@ -5,6 +5,7 @@ type ProgramName =
   | 'curl'
   | 'dd'
   | 'etcd'
+  | 'firefox-esr'
   | 'git'
   | 'go'
   | 'grep'

@@ -10,44 +10,20 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** The native dialog: it traps the focus, closes with Escape and restores the focus. */
-export function Dialog({ title, class: kind = '', isOpen, onClose, children }: DialogProps) {
-  return (
-    <ModalBox class={kind} {...{ isOpen, onClose }}>
-      {(titleId) => (
-        <>
-          <h2 id={titleId}>{title}</h2>
-          {isOpen && children}
-        </>
-      )}
-    </ModalBox>
-  );
-}
-
 /** A dialog at an edge of the window: the left one, or the right one, which is the lower one on a phone. */
-export function Sheet({ title, class: kind = '', side = 'left', ...props }: DialogProps & { side?: 'left' | 'right' }) {
-  const { isOpen, onClose, children } = props;
-  return (
-    <ModalBox class={`sheet ${side === 'right' ? 'is-right' : ''} ${kind}`} {...{ isOpen, onClose }}>
-      {(titleId) => (
-        <>
-          <div class="sheet-head">
-            <h2 id={titleId}>{title}</h2>
-            <IconButton label="Close" icon="close" onClick={onClose} />
-          </div>
-          {isOpen && children}
-        </>
-      )}
-    </ModalBox>
-  );
+export function Sheet({ class: kind = '', side = 'left', ...props }: DialogProps & { side?: 'left' | 'right' }) {
+  return <Dialog class={`sheet ${side === 'right' ? 'is-right' : ''} ${kind}`} hasClose {...props} />;
 }
 
-function ModalBox({
-  class: kind,
+/** The native dialog: it traps the focus, closes with Escape and restores the focus. */
+export function Dialog({
+  title,
+  class: kind = '',
   isOpen,
   onClose,
+  hasClose = false,
   children,
-}: Omit<DialogProps, 'title' | 'children'> & { children: (titleId: string) => ComponentChildren }) {
+}: DialogProps & { hasClose?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // Before other effects: a page cannot take the focus while this is open.
@@ -66,7 +42,13 @@ function ModalBox({
         if (event.target === dialog.current) onClose();
       }}
     >
-      <div class="dialog-body">{children(titleId)}</div>
+      <div class="dialog-body">
+        <div class="sheet-head">
+          <h2 id={titleId}>{title}</h2>
+          {hasClose && <IconButton label="Close" icon="close" onClick={onClose} />}
+        </div>
+        {isOpen && children}
+      </div>
     </dialog>
   );
 }

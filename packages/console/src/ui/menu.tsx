@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -100,6 +100,10 @@ interface MenuItemProps {
 }
 
 export function MenuItem({ icon, note, isOn, disabled, href, onClick, children }: MenuItemProps) {
+  const own =
+    href === undefined
+      ? ({ type: 'button', 'aria-pressed': isOn, disabled } as const)
+      : ({ href, 'aria-current': isOn ? 'page' : undefined } as const);
   const content = (
     <>
       {icon && <Icon name={icon} />}
@@ -107,15 +111,5 @@ export function MenuItem({ icon, note, isOn, disabled, href, onClick, children }
       {note === undefined ? null : <small>{note}</small>}
     </>
   );
-  if (href !== undefined)
-    return (
-      <a class="flex wraps menu-item" href={href} aria-current={isOn ? 'page' : undefined} onClick={onClick}>
-        {content}
-      </a>
-    );
-  return (
-    <button type="button" class="flex wraps menu-item" aria-pressed={isOn} disabled={disabled} onClick={onClick}>
-      {content}
-    </button>
-  );
+  return h(href === undefined ? 'button' : 'a', { ...own, class: 'flex wraps menu-item', onClick }, content);
 }

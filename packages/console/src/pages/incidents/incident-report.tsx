@@ -1,6 +1,7 @@
 import {
   type AnswerFacts,
   type Incident,
+  type IncidentPhase,
   type IncidentStep,
   incidentHtml,
   incidentMarkdown,
@@ -289,21 +290,21 @@ function StandoutRow({ standout, rank }: { standout: Standout; rank: number }) {
 }
 
 function PhasesCard({ incident: { before, during, after, isUnusual } }: { incident: Incident }) {
-  const phases = [before, during, after];
-  const rate = (pick: 'errors' | 'warnings' | 'records') => (phase: typeof during) => {
-    const value = phase[pick] / (Math.max(1000, phase.toMs - phase.fromMs) / 60_000);
+  const phases = { before, during, after };
+  const perMinute = (phase: IncidentPhase, count: number) => {
+    const value = count / (Math.max(1000, phase.toMs - phase.fromMs) / 60_000);
     return value >= 10 ? formatCount(Math.round(value)) : value.toFixed(value >= 1 || value === 0 ? 0 : 1);
   };
-  const rows: [string, (phase: typeof during) => string][] = [
-    ['errors/min', rate('errors')],
-    ['warnings/min', rate('warnings')],
-    ['records/min', rate('records')],
-    ['nodes', ({ nodes }) => String(nodes)],
-  ];
-  const isLoss = (name: string, index: number) => {
-    const [own, was] = [phases[index], phases[index - 1]];
-    return name === 'nodes' ? own && was && own.nodes < was.nodes : name === 'errors/min' && index === 1 && isUnusual;
+  const rows: Record<string, (phase: IncidentPhase) => string> = {
+    'errors/min': (phase) => perMinute(phase, phase.errors),
+    'warnings/min': (phase) => perMinute(phase, phase.warnings),
+    'records/min': (phase) => perMinute(phase, phase.records),
+    nodes: ({ nodes }) => String(nodes),
   };
+  const isBad = (row: string, phase: IncidentPhase | null) =>
+    row === 'nodes'
+      ? phase && before && phase.nodes < before.nodes
+      : row === 'errors/min' && phase === during && isUnusual;
   return (
     <Card id="phases-title" title="Before, during, after">
       <table class="phases mono">
@@ -312,19 +313,17 @@ function PhasesCard({ incident: { before, during, after, isUnusual } }: { incide
             <th scope="col">
               <span class="sr-only">Rate</span>
             </th>
-            <th scope="col">before</th>
-            <th scope="col">during</th>
-            <th scope="col">after</th>
+            {Object.keys(phases).map((name) => (
+              <th key={name} scope="col" children={name} />
+            ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map(([name, text]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {phases.map((phase, index) => (
-                <td key={index} class={isLoss(name, index) ? 'problem' : ''}>
-                  {phase ? text(phase) : '–'}
-                </td>
+          {Object.entries(rows).map(([row, text]) => (
+            <tr key={row}>
+              <th scope="row">{row}</th>
+              {Object.values(phases).map((phase, index) => (
+                <td key={index} class={isBad(row, phase) ? 'problem' : ''} children={phase ? text(phase) : '–'} />
               ))}
             </tr>
           ))}

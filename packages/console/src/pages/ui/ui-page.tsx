@@ -1,7 +1,18 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { showNotice } from '../../state/notice.ts';
-import { Button, Card, Chip, Condition, IconButton, LinkButton, Segments, Skeleton, Tabs } from '../../ui/controls.tsx';
+import {
+  Button,
+  type ButtonProps,
+  Card,
+  Chip,
+  Condition,
+  IconButton,
+  LinkButton,
+  Segments,
+  Skeleton,
+  Tabs,
+} from '../../ui/controls.tsx';
 import { Dialog, Sheet } from '../../ui/dialog.tsx';
 import { ICON_NAMES, Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
@@ -64,9 +75,9 @@ function Words() {
         </p>
       </Part>
       <Part name="Colours">
-        {COLOURS.map((name) => (
+        {[...COLOURS, ...Array.from({ length: 8 }, (_, index) => `node-${index + 1}`)].map((name) => (
           <span key={name} style={{ color: `var(--${name})` }}>
-            {name}
+            <span class="dot" /> {name}
           </span>
         ))}
         {SURFACES.map((name) => (
@@ -74,35 +85,30 @@ function Words() {
             {name}
           </span>
         ))}
-        {Array.from({ length: 8 }, (_, index) => (
-          <span key={index} style={{ color: `var(--node-${index + 1})` }}>
-            <span class="dot" /> node {index + 1}
-          </span>
-        ))}
       </Part>
     </>
   );
 }
 
+const BUTTONS: readonly ButtonProps[] = [
+  { class: 'is-primary', icon: 'incidents', children: 'What happened?' },
+  { icon: 'share', children: 'Share' },
+  { class: 'is-quiet', children: 'Quiet' },
+  { class: 'is-live', children: 'Live' },
+  { class: 'is-lost', children: 'Lost' },
+  { disabled: true, children: 'Disabled' },
+  { 'aria-pressed': true, children: 'Pressed' },
+];
+
 function Controls() {
   return (
     <Part name="Buttons">
-      <Button class="is-primary" icon="incidents">
-        What happened?
-      </Button>
-      <Button icon="share">Share</Button>
-      <Button class="is-quiet">Quiet</Button>
-      <Button class="is-live">
-        <span class="dot" /> Live
-      </Button>
-      <Button class="is-lost">Lost</Button>
-      <Button disabled>Disabled</Button>
-      <Button aria-pressed>Pressed</Button>
+      {BUTTONS.map((button, index) => (
+        <Button key={index} {...button} />
+      ))}
       <LinkButton>retry</LinkButton>
       <IconButton label="Copy link" icon="link" />
-      <IconButton label="Match case" aria-pressed>
-        Aa
-      </IconButton>
+      <IconButton label="Match case" aria-pressed children="Aa" />
     </Part>
   );
 }
@@ -213,35 +219,32 @@ function States() {
   );
 }
 
+const ROWS = [
+  ['broker-1', 'up', '0'],
+  ['storage-1', 'up', '1,204'],
+];
+
 function Table() {
   return (
     <Card id={`table-${useContext(Theme)}`} title="Table" aside={<Chip tone="warn">1 key differs</Chip>}>
-      <div class="table-frame">
-        <table class="data-table">
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Errors
-              </th>
+      <table class="data-table">
+        <thead>
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">State</th>
+            <th scope="col" class="number" children="Errors" />
+          </tr>
+        </thead>
+        <tbody>
+          {ROWS.map(([name, state, errors]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td data-name="State" class="ok" children={state} />
+              <td data-name="Errors" class="number" children={errors} />
             </tr>
-          </thead>
-          <tbody>
-            {['broker-1', 'storage-1'].map((name, index) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td data-name="State" class="ok">
-                  up
-                </td>
-                <td data-name="Errors" class="number">
-                  {index * 1204}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
     </Card>
   );
 }
