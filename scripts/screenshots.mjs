@@ -85,7 +85,7 @@ const STATES = {
 };
 
 const wanted = process.argv.slice(2);
-const isWanted = (name) => wanted.length === 0 || wanted.some((part) => name.includes(part));
+const isWanted = (name) => wanted.every((part) => name.includes(part));
 
 await install();
 await build();
@@ -109,22 +109,25 @@ try {
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Every page in every state, theme and width. */
+/** Every page in every state and width, each in both themes. */
 async function takeAll(urls, nodes) {
   mkdirSync(ALL, { recursive: true });
   const ids = nodes.map(({ id }) => id);
   for (const [state, { pages, route, url = 'demo' }] of Object.entries(STATES))
-    for (const [name, path] of Object.entries(pages))
-      for (const size of SIZES)
-        for (const theme of ['light', 'dark']) {
-          const file = `${name}-${state}-${size.viewport.width}-${theme}.png`;
-          if (!isWanted(file)) continue;
-          await take(
-            { url: urls[url], path: typeof path === 'function' ? path(ids) : path, theme, size, route },
-            (page) => page.screenshot({ path: join(ALL, file), animations: 'disabled', caret: 'hide' }),
-          );
-          console.log(`screenshots/${file}`);
-        }
+    for (const [page, path] of Object.entries(pages))
+      for (const size of SIZES) {
+        const named = ['light', 'dark'].map((theme) => [theme, `${page}-${state}-${size.viewport.width}-${theme}.png`]);
+        const chosen = named.filter(([, name]) => isWanted(name));
+        if (chosen.length === 0) continue;
+        const own = { url: urls[url], path: typeof path === 'function' ? path(ids) : path, size, route };
+        await take({ ...own, theme: chosen[0][0] }, async (shown) => {
+          for (const [theme, name] of chosen) {
+            await shown.emulateMedia({ colorScheme: theme });
+            await shown.screenshot({ path: join(ALL, name), animations: 'disabled', caret: 'hide' });
+            console.log(`screenshots/${name}`);
+          }
+        });
+      }
 }
 
 async function takeForDocs(url, { name, path, theme, size = { viewport: VIEWPORT }, ready }) {

@@ -25,6 +25,7 @@ try {
     'curl',
     'etcd',
     'faketime',
+    'firefox-esr',
     'git',
     'grpc_python_plugin',
     'initdb',
