@@ -65,8 +65,10 @@ function places(page: Page): [path: string, isShown: () => Promise<void>][] {
     ['/nodes/n1', () => waitUntilVisible(page.getByRole('table', { name: 'Runs, newest first' }))],
     ['/nodes/n1/config', () => waitUntilVisible(page.locator('.toml-mask'))],
     ['/nodes/n1/logs', () => waitUntilVisible(page.getByRole('link', { name: 'a.log' }))],
-    ['/config?expected=1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
-    ['/config?left=n2&right=n1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
+    ['/config?node=n1', () => waitUntilVisible(page.getByText('2 of 2 nodes responded'))],
+    ['/config?tab=text&node=n1', () => waitUntilVisible(page.locator('.toml-mask'))],
+    ['/config?expected=1', () => waitUntilVisible(page.getByRole('region', { name: 'Lines of n1 and n2' }))],
+    ['/config?left=n2&right=n1', () => waitUntilVisible(page.getByRole('region', { name: 'Lines of n2 and n1' }))],
     [
       '/logs?q=line 2&columns=component&by=level',
       async () => {
@@ -173,8 +175,11 @@ describe.each([
     await waitUntilVisible(page.locator('.toml-mask'));
     await fits();
     await openPage('Configuration');
+    await waitUntilVisible(page.getByText('2 of 2 nodes responded'));
+    await fits();
+    await page.getByRole('tab', { name: 'Compare nodes' }).click();
     await page.getByRole('button', { name: /expected to differ/ }).click();
-    await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }));
+    await waitUntilVisible(page.getByRole('region', { name: 'Lines of n1 and n2' }));
     await fits();
     await openPage('Overview');
     await page.getByRole('link', { name: /errors? .*last hour/ }).click();

@@ -75,28 +75,30 @@ it('a reload shows the same filters, search and range, and back and forward go t
 
 it('a reload shows the same text of a configuration', async () => {
   const [node] = await startCluster([{ config: 'limit = 1\nother = 2\n' }, { config: 'limit = 2\nother = 3\n' }]);
-  const { page } = await openConsole(browser(), node.url, { path: '/config' });
-  const field = page.getByRole('searchbox', { name: 'Find key' });
+  const { page } = await openConsole(browser(), node.url, { path: '/config?tab=compare' });
+  const field = page.getByRole('searchbox', { name: 'Find key or value' });
   await waitUntilVisible(page.getByRole('row', { name: /^other/ }));
   await field.fill('limit');
-  await address(page, { q: 'limit' });
+  await address(page, { tab: 'compare', q: 'limit' });
   await page.reload();
   await waitUntilVisible(page.getByRole('row', { name: /^limit/ }));
   await eventually(async () => expect(await field.inputValue()).toBe('limit'));
   await eventually(async () => expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0));
 });
 
-it('a reload shows the same shape of a configuration', async () => {
-  const node = await startAlone({ 'a.log': countedLines(1) });
-  const { page } = await openConsole(browser(), node.url, { path: '/nodes/n1/config' });
-  const shape = page.getByRole('button', { name: 'Settings', exact: true });
-  await shape.click();
-  await address(page, { as: 'table' });
+it('a reload shows the same tab and version of a configuration', async () => {
+  const [node] = await startCluster([{ config: 'limit = 1\n' }]);
+  const { page } = await openConsole(browser(), node.url, { path: '/config' });
+  await page.getByRole('navigation', { name: 'Versions of n1' }).getByRole('link').click();
+  await eventually(() => expect(Object.keys(urlQuery(page))).toEqual(['node', 't']));
   await page.reload();
-  await eventually(async () => expect(await shape.getAttribute('aria-pressed')).toBe('true'));
+  await waitUntilVisible(page.getByRole('region', { name: 'Changes of n1' }));
+  await page.getByRole('tab', { name: 'Text' }).click();
+  await eventually(() => expect(urlQuery(page)).toMatchObject({ tab: 'text', node: 'n1' }));
+  await page.reload();
+  await waitUntilVisible(page.getByRole('region', { name: 'TOML of n1' }));
   await page.goBack();
-  await address(page, {});
-  await eventually(async () => expect(await shape.getAttribute('aria-pressed')).toBe('false'));
+  await eventually(() => expect(Object.keys(urlQuery(page))).toEqual(['node', 't']));
 });
 
 it('a link to a line shows that line in the middle, also after the log was rotated', async () => {

@@ -1,5 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@porthole/client';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode, tempDir } from '@porthole/server/testing';
 import type { Page } from 'playwright-core';
@@ -67,14 +68,19 @@ it('shows the node that is configured differently, expected differences on reque
   const { page } = await openConsole(browser(), n1.url);
   const bodies = readBodies(page);
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
+  await page.getByRole('tab', { name: 'Compare nodes 1' }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
   const row = page.getByRole('row', { name: /query\.query-concurrency/ });
-  expect(await row.getByRole('cell').allInnerTexts()).toEqual(expect.arrayContaining(['100', '250']));
-  expect(await row.locator('.is-outlier').innerText()).toBe('250');
+  expect(await row.getByRole('cell').allInnerTexts()).toEqual(['100 2 nodes', expect.stringMatching(/^250\s+n3$/)]);
+  expect(await row.locator('.is-unusual').count()).toBe(1);
   const same = page.getByRole('row', { name: /query\.idle-timeout/ });
   await waitUntilVisible(same.getByText('≈ same'));
   expect(await same.innerText()).toContain('10000ms');
-  expect(await same.locator('.is-outlier').count()).toBe(0);
+  expect(await same.locator('.is-unusual').count()).toBe(0);
+  await page.getByText('1 secret unknown on some nodes').click();
+  await waitUntilVisible(page.getByText('coordinator.password n1, n2, n3'));
+  // The outlier is preselected beside a node that has what most have.
+  await waitUntilVisible(page.getByRole('region', { name: 'Lines of n1 and n3' }));
 
   const expected = page.getByRole('button', { name: /expected to differ/ });
   const port = page.getByRole('row', { name: /^broker\.http\.port/ });
@@ -83,22 +89,27 @@ it('shows the node that is configured differently, expected differences on reque
   await expected.click();
   await waitUntilVisible(port);
 
-  await row.getByRole('link', { name: '250' }).click();
-  await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n3' }));
-  const changed = page.locator('.pair-row.is-changed').filter({ hasText: 'query-concurrency' });
-  expect((await changed.innerText()).replaceAll(/\s+/g, ' ')).toMatch(
-    /− query-concurrency = 100 .*\+ query-concurrency = 250/,
-  );
-  expect(await page.locator('.pair-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1);
-  await waitUntilVisible(page.locator('.pair-row').filter({ hasText: 'password' }).locator('.toml-mask'));
+  await row.getByRole('link', { name: /250/ }).click();
+  await eventually(() => expect(new URL(page.url()).search).toBe('?left=n1&right=n3&expected=1'));
+  const lines = page.getByRole('region', { name: 'Lines of n1 and n3' });
+  const changed = lines.locator('.code-row.is-changed').filter({ hasText: 'query-concurrency' });
+  expect(await changed.locator('del').innerText()).toBe('100');
+  expect(await changed.locator('ins').innerText()).toBe('250');
+  expect(await lines.locator('.code-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1);
+  const secret = lines.locator('.code-row').filter({ hasText: 'password' });
+  await waitUntilVisible(secret.locator('.is-left .toml-mask'));
+  await waitUntilVisible(secret.locator('.is-left').getByText('not compared: no fingerprint'));
 
-  await page.getByRole('link', { name: 'n3', exact: true }).first().click();
+  await page.getByRole('tab', { name: 'Text' }).click();
+  await page.getByRole('button', { name: /^Node: / }).click();
+  await page.getByRole('link', { name: 'n3', exact: true }).click();
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
   expect(await page.content()).not.toContain(SECRET);
 
   // By label: the node that differs is alone in its zone.
-  await page.goto(`${n1.url}/config`);
-  await page.getByLabel('Compare within').selectOption('zone');
+  await page.goto(`${n1.url}/config?tab=compare`);
+  await page.getByRole('button', { name: 'Nodes: all' }).click();
+  await page.getByLabel('Group by').selectOption('zone');
   await waitUntilVisible(
     page.getByRole('heading', { name: 'No key that could be compared differs among 2 nodes with zone=eu-1' }),
   );
@@ -126,6 +137,72 @@ it('shows the node that is configured differently, expected differences on reque
   expect(received).not.toContain(SECRET);
 });
 
+it('shows what a change was, and the error that began after it, in three clicks from the first page', async () => {
+  const past = Array.from({ length: 40 }, (_, index) => line(1200 - index * 30, `calm ${index}`)).join('');
+  const [n1, n2] = await startCluster([
+    { config: serviceConfig({ port: 9000 }), files: { 'a.log': past } },
+    { config: serviceConfig({ port: 9001 }), files: { 'a.log': past }, settings: { events: { logs: true } } },
+  ]);
+  if (!n2) throw new Error('there is one node only');
+  const client = createClient({ url: n1.url });
+  const periods = async () => (await client.cluster.configHistory({ nodes: ['n2'] })).nodes[0]?.history?.periods ?? [];
+  await eventually(async () => expect(await periods()).toHaveLength(1), { withinMs: 20_000 });
+  writeFileSync(n2.configFile, `# edited\n${serviceConfig({ port: 9001, timeout: '99s' })}`);
+  await eventually(async () => expect(await periods()).toHaveLength(2), { withinMs: 30_000 });
+  appendFileSync(join(n2.logDir, 'a.log'), `${line(0, 'fsync of segment 7 failed', 'ERROR')}${line(0, 'later')}`);
+  const events = async () => (await fetch(`${n1.url}/api/v1/cluster/events?kind=new-pattern`)).text();
+  await eventually(async () => expect(await events()).toContain('fsync of segment 7'), { withinMs: 30_000 });
+
+  const { page } = await openConsole(browser(), n1.url);
+  await page.getByRole('link', { name: 'Configuration', exact: true }).click();
+  // The node that changed last is chosen.
+  await waitUntilVisible(page.getByRole('button', { name: 'Node: n2' }));
+  const versions = page.getByRole('navigation', { name: 'Versions of n2' });
+  await waitUntilVisible(versions.getByText('file edited · 1 key · query.idle-timeout'));
+  expect(await versions.getByRole('link').count()).toBe(2);
+  expect(await versions.getByRole('link').first().innerText()).toContain('on disk');
+  await waitUntilVisible(page.getByRole('heading', { name: 'query.idle-timeout' }));
+  const diff = page.getByRole('region', { name: 'Changes of n2' });
+  await eventually(async () => expect(await diff.locator('del').allInnerTexts()).toEqual(['10s']));
+  expect(await diff.locator('ins').allInnerTexts()).toEqual(['99s']);
+  const after = page.getByRole('region', { name: 'After this change' });
+  await waitUntilVisible(after.getByText(/later a new error began on this node: .*fsync of segment 7 failed \(1\)/));
+  await waitUntilVisible(after.getByText('1 other node has 10s'));
+
+  await page.getByRole('button', { name: 'Side by side' }).click();
+  await eventually(() => expect(new URL(page.url()).search).toBe('?split=1'));
+  await page.getByRole('searchbox', { name: 'Find key or value' }).fill('nothing such');
+  await waitUntilVisible(page.getByText('No change of n2 has “nothing such” in a key or a value.'));
+  await page.keyboard.press('Escape');
+  await versions.getByRole('link').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await waitUntilVisible(page.getByRole('heading', { name: 'The first configuration that is known' }));
+  await waitUntilVisible(after.getByText(/^No new error, restart or loss in the .* until the next change/));
+
+  await page.getByRole('tab', { name: 'Text' }).click();
+  await waitUntilVisible(page.getByRole('link', { name: /^2 lines changed · Today/ }));
+  expect(await page.locator('.code-line.is-marked').count()).toBe(2);
+  await page.goBack();
+  await page.goBack();
+  await page.getByRole('link', { name: 'Open incident' }).click();
+  await waitUntilVisible(page.getByRole('heading', { name: 'In the order it happened' }));
+  await waitUntilVisible(page.getByText(/fsync of segment 7 failed/).first());
+});
+
+it('shows the versions of a node that was killed, as others have recorded them', async () => {
+  const [n1, n2] = await startCluster([{ config: 'limit = 1\n' }, { config: 'limit = 2\n' }]);
+  if (!n2) throw new Error('there is one node only');
+  const client = createClient({ url: n1.url });
+  const recorded = async () => JSON.stringify(await client.cluster.recordedMember?.('n2').configHistory({ limit: 5 }));
+  await eventually(async () => expect(await recorded()).toContain('fromMs'), { withinMs: 30_000 });
+  await n2.running.stop();
+  const { page } = await openConsole(browser(), n1.url, { path: '/config?node=n2' });
+  await waitUntilVisible(page.getByText(/^n2 is not responding · shown as recorded by n1, until/));
+  await waitUntilVisible(page.getByText('last known'));
+  await waitUntilVisible(page.getByRole('region', { name: 'Changes of n2' }).getByText('limit = 2'));
+});
+
 it('finds a key of one node, marks changed settings, and reports that its file has changed', async () => {
   const file = join(tempDir(), 'porthole.toml');
   writeFileSync(file, '[search]\nworkers = 1\n');
@@ -134,18 +211,21 @@ it('finds a key of one node, marks changed settings, and reports that its file h
   const text = page.getByRole('region', { name: 'TOML of n1' });
   await waitUntilVisible(text);
   expect(await page.getByText('File on disk differs').count()).toBe(0);
-  const line = text.locator('.toml-line').filter({ hasText: /^workers = 1/ });
+  const line = text.locator('.code-line').filter({ hasText: /^\d+workers = 1/ });
   expect(await line.innerText()).toMatch(/changed, default \S+ · file/);
 
   await page.getByRole('searchbox', { name: 'Find in text' }).fill('workers');
   await waitUntilVisible(text.locator('mark.is-current'));
   await eventually(() => expect(new URL(page.url()).search).toBe('?q=workers'));
   await waitUntilVisible(page.getByText(/^1 of \d/));
+  await page.keyboard.press('Enter');
+  await waitUntilVisible(page.getByText(/^2 of \d/));
 
   appendFileSync(file, '[http]\nport = 4711\n');
   await page.clock.fastForward(REFRESH_MS);
   await waitUntilVisible(page.getByText('File on disk differs: 1 key · restart needed'));
-  await waitUntilVisible(page.getByRole('row', { name: /http\.port .* 4711/ }));
+  await waitUntilVisible(page.getByText(/http\.port: \d+ → 4711/));
+  await waitUntilVisible(page.getByText(/^loaded Today .* · on disk since/));
 });
 
 it('shows both values of an edited service file, and its text at start', async () => {
@@ -155,7 +235,7 @@ it('shows both values of an edited service file, and its text at start', async (
   writeFileSync(configFile, '[http]\nport = 9001\n');
   const { page } = await openConsole(browser(), running.url, { path: '/nodes/n1/config' });
   await waitUntilVisible(page.getByText('File changed since start: 1 key'));
-  await waitUntilVisible(page.getByRole('row', { name: 'http.port 9000 9001' }));
+  await waitUntilVisible(page.getByText('http.port: 9000 → 9001'));
   const text = page.getByRole('region', { name: 'TOML of n1' });
   await waitUntilVisible(text.getByText('port = 9001'));
   await page.getByRole('button', { name: 'TOML at start' }).click();
@@ -172,7 +252,11 @@ it('shows the text of a service that is configured in another format, and that i
   const settings = { service: { configFile, configCommand }, cluster: { nodeId: 'n1' } };
   const { running } = await startTestNode({ settings });
   const { page } = await openConsole(browser(), running.url, { path: '/nodes/n1/config' });
-  await waitUntilVisible(page.getByRole('region', { name: 'TOML of n1' }).getByText('port = 6379'));
+  const port = page
+    .getByRole('region', { name: 'TOML of n1' })
+    .locator('.code-line')
+    .filter({ hasText: 'port = 6379' });
+  await waitUntilVisible(port.getByText('redis.conf:2'));
   await waitUntilVisible(page.getByText('The service runs with other values than its files have: 1 key'));
   await waitUntilVisible(page.getByText('port: 6379 → 6380'));
   await page.getByRole('button', { name: 'Source' }).click();
@@ -180,6 +264,27 @@ it('shows the text of a service that is configured in another format, and that i
   await waitUntilVisible(source.getByText('# the cache'));
   expect(await source.innerText()).not.toContain('hunter2');
   expect(new URL(page.url()).search).toBe('?as=source');
-  await page.getByRole('button', { name: 'Settings' }).click();
-  await waitUntilVisible(page.getByRole('row', { name: 'port 6379 redis.conf:2' }));
+});
+
+it('on a phone the versions are a menu, and no page is wider than the window', async () => {
+  const [n1] = await startCluster([
+    { config: serviceConfig({ port: 9000 }) },
+    { config: serviceConfig({ port: 9001 }) },
+  ]);
+  const size = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const { page } = await openConsole(browser(), n1.url, { path: '/config?node=n1', ...size });
+  await page.getByRole('button', { name: /^Version: Today/ }).click();
+  await waitUntilVisible(page.getByRole('link', { name: /first seen/ }));
+  await page.keyboard.press('Escape');
+  await waitUntilVisible(page.getByText('1 other node responded').or(page.getByText('2 of 2 nodes responded')));
+  for (const tab of ['Compare nodes', 'Text', 'History']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await waitUntilVisible(page.getByRole('heading', { level: 1 }));
+    const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+    expect(width, tab).toBeLessThanOrEqual(room);
+  }
+  const small = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('main :is(button, a, input, select)')].filter((one) => one.getBoundingClientRect().height < 43 && !one.closest('p')).map((one) => one.outerHTML.slice(0, 90))`,
+  );
+  expect(small).toEqual([]);
 });

@@ -16,6 +16,8 @@ export interface MemberSetup {
 
 export interface Member extends TestNode {
   url: string;
+  /** Of its service; empty without one. */
+  configFile: string;
 }
 
 /** Nodes in this process, `n1` and so on, of which the first knows the others: the page comes from it. */
@@ -41,7 +43,7 @@ async function startMember(
       cluster: { ...PATIENT, ...settings.cluster, nodeId, members },
     },
   });
-  return { ...node, url: `http://127.0.0.1:${node.port}` };
+  return { ...node, configFile, url: `http://127.0.0.1:${node.port}` };
 }
 
 /** A line as services write it, so many seconds ago. */

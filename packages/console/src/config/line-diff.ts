@@ -1,163 +1,160 @@
 import { diffArrays } from 'diff';
+import { type LineRange, MASK, type TomlLine } from './toml-text.ts';
 
-/** One row of the side-by-side view: line indexes, `null` where a side has no line. */
+/** One row: line indexes, `null` where a side has no line. */
 export interface DiffRow {
   kind: 'equal' | 'changed' | 'removed' | 'added';
   left: number | null;
   right: number | null;
+  /** Both lines are masked: what their fingerprints say. Not equal unless they say so. */
+  secret?: 'equal' | 'different' | 'unknown';
 }
 
-export interface LineDiff {
+interface LineDiff {
   rows: DiffRow[];
-  /** `false`: the texts differ too much for a minimal diff and are aligned by their unique lines. */
+  /** `false`: the texts differ too much for a minimal diff, and only lines with the same key are beside each other. */
   isExact: boolean;
 }
-
-/** Index pairs of equal lines, ascending in both texts. */
-type LinePairs = readonly (readonly [left: number, right: number])[];
 
 /** Beyond this many changes the search is given up: its cost grows with the square. */
 const MAX_CHANGES = 1000;
 
-/** Aligns two texts line by line; every line of both is in exactly one row, in order. */
-export function diffLines(left: readonly string[], right: readonly string[], maxChanges = MAX_CHANGES): LineDiff {
-  const exact = matchLines(left, right, maxChanges);
-  return { rows: diffRows(left, right, exact ?? alignAnchors(left, right)), isExact: exact !== null };
-}
+type Lines = readonly Pick<TomlLine, 'text' | 'key'>[];
 
-/** Pairs of a minimal diff; `null` if the texts differ by more than `maxChanges`. */
-function matchLines(left: readonly string[], right: readonly string[], maxChanges: number): LinePairs | null {
-  const changes = diffArrays([...left], [...right], { maxEditLength: maxChanges });
-  if (!changes) return null;
-  const pairs: (readonly [number, number])[] = [];
+/** Aligns two texts line by line; every line of both is in exactly one row, in order. */
+export function diffLines(left: Lines, right: Lines, maxChanges = MAX_CHANGES): LineDiff {
+  const texts = (lines: Lines) => lines.map(({ text }) => text);
+  const changes = diffArrays(texts(left), texts(right), { maxEditLength: maxChanges });
+  const rows: DiffRow[] = [];
+  if (!changes) {
+    addBlock(rows, { left, right }, { from: [0, 0], to: [left.length, right.length] });
+    return { rows, isExact: false };
+  }
   let [x, y] = [0, 0];
+  let start: [number, number] = [0, 0];
   for (const { added, removed, count } of changes) {
-    if (!added && !removed) for (let index = 0; index < count; index++) pairs.push([x + index, y + index]);
+    if (!added && !removed) {
+      addBlock(rows, { left, right }, { from: start, to: [x, y] });
+      for (let index = 0; index < count; index++) rows.push({ kind: 'equal', left: x + index, right: y + index });
+      start = [x + count, y + count];
+    }
     if (!added) x += count;
     if (!removed) y += count;
   }
-  return pairs;
+  addBlock(rows, { left, right }, { from: start, to: [x, y] });
+  return { rows, isExact: true };
 }
 
-interface TwoTexts {
-  left: readonly string[];
-  right: readonly string[];
+interface Block {
+  from: readonly [left: number, right: number];
+  to: readonly [left: number, right: number];
 }
 
-function diffRows(left: readonly string[], right: readonly string[], pairs: LinePairs): DiffRow[] {
-  const rows: DiffRow[] = [];
-  let [atLeft, atRight] = [0, 0];
-  for (const [pairLeft, pairRight] of [...pairs, [left.length, right.length] as const]) {
-    addBlock(rows, indexes(atLeft, pairLeft), indexes(atRight, pairRight), { left, right });
-    if (pairLeft < left.length) rows.push({ kind: 'equal', left: pairLeft, right: pairRight });
-    [atLeft, atRight] = [pairLeft + 1, pairRight + 1];
+/** Rows of lines that only one of the texts has: those of the same setting, and comments, are beside each other. */
+function addBlock(rows: DiffRow[], { left, right }: { left: Lines; right: Lines }, { from, to }: Block): void {
+  let [x, y] = from;
+  const isSingle = to[0] - x === 1 && to[1] - y === 1;
+  const byKey = new Map<string, number>();
+  for (let index = to[1] - 1; index >= y; index--) {
+    const key = right[index]?.key;
+    if (key) byKey.set(key, index);
   }
-  return rows;
-}
-
-/** Rows for lines that only one of the texts has: lines with the same key are paired, and so are comments. */
-function addBlock(rows: DiffRow[], removed: readonly number[], added: readonly number[], texts: TwoTexts): void {
-  const isPair = removed.length === 1 && added.length === 1;
-  const byKey = indexesByKey(added, texts.right);
-  let [from, next] = [0, 0];
-  for (const [index, left] of removed.entries()) {
-    const waiting = byKey.get(lineKey(texts.left[left]) ?? '\n') ?? [];
-    while ((waiting.at(-1) ?? next) < next) waiting.pop();
-    const position = isPair ? 0 : waiting.pop();
-    const right = position === undefined ? undefined : added[position];
-    if (position === undefined || right === undefined) continue;
-    addUnkeyed(rows, removed.slice(from, index), added.slice(next, position), texts);
-    rows.push({ kind: texts.left[left] === texts.right[right] ? 'equal' : 'changed', left, right });
-    [from, next] = [index + 1, position + 1];
+  const isComment = (line: Lines[number] | undefined) => line?.text.trimStart().startsWith('#') ?? false;
+  for (; x < to[0]; x++) {
+    const line = left[x];
+    const known = line?.key ? byKey.get(line.key) : undefined;
+    const isBeside = y < to[1] && (line?.text === right[y]?.text || (isComment(line) && isComment(right[y])));
+    const pair = isSingle ? y : known !== undefined && known >= y ? known : isBeside ? y : undefined;
+    if (pair === undefined) {
+      rows.push({ kind: 'removed', left: x, right: null });
+      continue;
+    }
+    for (; y < pair; y++) rows.push({ kind: 'added', left: null, right: y });
+    rows.push({ kind: line?.text === right[y]?.text ? 'equal' : 'changed', left: x, right: y });
+    y++;
   }
-  addUnkeyed(rows, removed.slice(from), added.slice(next), texts);
+  for (; y < to[1]; y++) rows.push({ kind: 'added', left: null, right: y });
 }
 
-/** Rows between lines with the same key: pairs of equal lines and comments first, then the rest of each side. */
-function addUnkeyed(rows: DiffRow[], removed: readonly number[], added: readonly number[], texts: TwoTexts): void {
-  let pairs = 0;
-  for (const [index, left] of removed.entries()) {
-    const right = added[index];
-    const [mine, other] = [texts.left[left], right === undefined ? undefined : texts.right[right]];
-    if (right === undefined || (mine !== other && !(isComment(mine) && isComment(other)))) break;
-    rows.push({ kind: mine === other ? 'equal' : 'changed', left, right });
-    pairs++;
+/** A text and the fingerprints of its secrets, by key. */
+interface SecretSide {
+  lines: Lines;
+  fingerprints: ReadonlyMap<string, string | undefined>;
+}
+
+/** What is known of lines that are masked in both texts. Lines with different secrets count as changed. */
+export function compareSecrets(rows: readonly DiffRow[], left: SecretSide, right: SecretSide): DiffRow[] {
+  return rows.map((row): DiffRow => {
+    const [mine, other] = [left.lines[row.left ?? -1], right.lines[row.right ?? -1]];
+    if (row.kind !== 'equal' || !mine?.text.includes(MASK)) return row;
+    // A comment, or a line within a value of several lines, has no key.
+    const [a, b] = [left.fingerprints.get(mine.key ?? ''), right.fingerprints.get(other?.key ?? '')];
+    if (a === undefined || b === undefined || mine.key !== other?.key) return { ...row, secret: 'unknown' };
+    return a === b ? { ...row, secret: 'equal' } : { ...row, kind: 'changed', secret: 'different' };
+  });
+}
+
+/** Words, spaces and signs; a path or a duration is a word. */
+const WORD = /[\w./:+-]+|\s+|[^\w\s]/g;
+
+/** What changed within a line: the words between those that both begin and both end with. */
+export function changedWords(left: string, right: string): { left: LineRange; right: LineRange } {
+  const [a, b] = [left.match(WORD) ?? [], right.match(WORD) ?? []];
+  let [start, same] = [0, 0];
+  while (same < Math.min(a.length, b.length) && a[same] === b[same]) start += a[same++]?.length ?? 0;
+  let [end, tail] = [0, 1];
+  while (tail <= Math.min(a.length, b.length) - same && a.at(-tail) === b.at(-tail)) end += a.at(-tail++)?.length ?? 0;
+  return { left: { start, end: left.length - end }, right: { start, end: right.length - end } };
+}
+
+/** A run of rows that is shown, or of equal rows that is folded. */
+interface RowRun {
+  isFolded: boolean;
+  /** Index of its first row. */
+  start: number;
+  /** Index after its last row. */
+  end: number;
+}
+
+/** Equal rows shown around each difference. */
+const CONTEXT = 4;
+
+/** Shorter runs are not folded: the fold itself takes a row. */
+const MIN_FOLDED = 4;
+
+/** Folds equal rows except around differences. Every row is in exactly one run, in order. */
+export function foldRows(rows: readonly DiffRow[]): RowRun[] {
+  const runs: RowRun[] = [];
+  const add = (isFolded: boolean, start: number, end: number) => {
+    const last = runs.at(-1);
+    if (last && last.isFolded === isFolded) last.end = end;
+    else if (start < end) runs.push({ isFolded, start, end });
+  };
+  const isEqual = (index: number) => rows[index]?.kind === 'equal' && rows[index]?.secret !== 'unknown';
+  for (let start = 0; start < rows.length; ) {
+    let end = start + 1;
+    while (end < rows.length && isEqual(end) === isEqual(start)) end++;
+    const from = start === 0 ? 0 : start + CONTEXT;
+    const to = end === rows.length ? end : end - CONTEXT;
+    if (isEqual(start) && to - from >= MIN_FOLDED) {
+      add(false, start, from);
+      add(true, from, to);
+      add(false, to, end);
+    } else add(false, start, end);
+    start = end;
   }
-  for (const left of removed.slice(pairs)) rows.push({ kind: 'removed', left, right: null });
-  for (const right of added.slice(pairs)) rows.push({ kind: 'added', left: null, right });
+  return runs;
 }
 
-/** Indexes of lines by key, last one first. */
-function indexesByKey(added: readonly number[], lines: readonly string[]): Map<string, number[]> {
-  const byKey = new Map<string, number[]>();
-  for (const [position, index] of [...added.entries()].reverse()) {
-    const head = lineKey(lines[index]);
-    if (head === null) continue;
-    const known = byKey.get(head);
-    if (known) known.push(position);
-    else byKey.set(head, [position]);
-  }
-  return byKey;
-}
-
-/** The key in front of the value; `null` for lines without one. */
-function lineKey(line: string | undefined): string | null {
-  const end = line?.indexOf('=') ?? -1;
-  return line === undefined || end === -1 || isComment(line) ? null : line.slice(0, end).trim();
-}
-
-function isComment(line = ''): boolean {
-  return line.trimStart().startsWith('#');
-}
-
-function indexes(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, position) => from + position);
-}
-
-/**
- * Aligns two texts by the lines that occur exactly once in each: the longest sequence of them that is in the same order
- * in both. Used when the texts differ too much for a full diff. O(n log n).
- */
-function alignAnchors(left: readonly string[], right: readonly string[]): LinePairs {
-  const indexes = uniqueLineIndexes(right);
-  const candidates: (readonly [number, number])[] = [];
-  for (const [line, lineIndex] of uniqueLineIndexes(left)) {
-    const other = indexes.get(line);
-    if (lineIndex !== null && other !== null && other !== undefined) candidates.push([lineIndex, other]);
-  }
-  return longestAscending(candidates.sort(([a], [b]) => a - b));
-}
-
-/** Index of each line; `null` for lines that occur more than once. */
-function uniqueLineIndexes(lines: readonly string[]): Map<string, number | null> {
-  const indexes = new Map<string, number | null>();
-  for (const [index, line] of lines.entries()) indexes.set(line, indexes.has(line) ? null : index);
-  return indexes;
-}
-
-/** Patience sorting by the right index: the top of each pile links to the top of the pile before it. */
-function longestAscending(candidates: LinePairs): LinePairs {
-  const piles: number[] = [];
-  const below: number[] = [];
-  for (const [index, [, lineIndex]] of candidates.entries()) {
-    const pile = pileFor(lineIndex, piles, candidates);
-    below.push(pile === 0 ? -1 : (piles[pile - 1] ?? -1));
-    piles[pile] = index;
-  }
-  const longest: (readonly [number, number])[] = [];
-  for (let index = piles.at(-1) ?? -1; index !== -1; index = below[index] ?? -1) {
-    const pair = candidates[index];
-    if (pair) longest.push(pair);
-  }
-  return longest.reverse();
-}
-
-function pileFor(lineIndex: number, piles: readonly number[], candidates: LinePairs): number {
-  let [low, high] = [0, piles.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((candidates[piles[middle] ?? 0]?.[1] ?? 0) < lineIndex) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** The rows as a unified diff, for the clipboard. */
+export function unifiedText(rows: readonly DiffRow[], left: Lines, right: Lines): string {
+  const lines = foldRows(rows).flatMap(({ isFolded, start, end }) => {
+    if (isFolded) return [`@@ ${end - start} equal lines @@`];
+    return rows.slice(start, end).flatMap((row) => {
+      if (row.kind === 'equal') return [` ${left[row.left ?? -1]?.text}`];
+      const removed = row.left === null ? [] : [`-${left[row.left]?.text}`];
+      return row.right === null ? removed : [...removed, `+${right[row.right]?.text}`];
+    });
+  });
+  return `${lines.join('\n')}\n`;
 }

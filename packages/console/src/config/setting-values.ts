@@ -1,28 +1,9 @@
-import type {
-  CallOptions,
-  ClusterState,
-  MemberReport,
-  NodeSettings,
-  SettingEntry,
-  SettingJson,
-} from '@porthole/client';
-import { toProblem } from '../state/to-problem.ts';
+import type { NodeSettings, SettingEntry, SettingJson } from '@porthole/client';
 import { formatCount, formatCounted } from '../ui/format.ts';
-
-/** Replaces a secret. */
-export const MASK = '******';
-
-/** The note after a line of a configuration. */
-interface SettingMark {
-  text: string;
-  isChanged: boolean;
-}
-
-/** Settings by their key. */
-export type SettingsByKey = ReadonlyMap<string, SettingEntry>;
+import { MASK } from './toml-text.ts';
 
 /** Where a value comes from, as shown to the user. */
-export const SOURCE_LABELS: Readonly<Record<SettingEntry['source'], string>> = {
+const SOURCE_LABELS: Readonly<Record<SettingEntry['source'], string>> = {
   default: 'default',
   file: 'file',
   env: 'environment',
@@ -30,19 +11,14 @@ export const SOURCE_LABELS: Readonly<Record<SettingEntry['source'], string>> = {
   option: 'set by the program',
 };
 
-export function settingsByKey(settings: readonly SettingEntry[]): SettingsByKey {
-  return new Map(settings.map((entry) => [entry.key, entry]));
-}
-
-/** `changed, default 5s · file`; `null` for values at their default or without a known default. */
-export function settingMark(entry: SettingEntry | undefined): SettingMark | null {
+/** `changed, default 5s · file`, `redis.conf:2`; `null` for values at their default or without a known default. */
+export function settingNote(entry: SettingEntry | undefined): string | null {
   if (entry === undefined) return null;
-  if (entry.changed)
-    return { text: `changed, default ${defaultLabel(entry)} · ${SOURCE_LABELS[entry.source]}`, isChanged: true };
+  if (entry.file !== undefined) return `${entry.file.replace(/^.*\//, '')}:${entry.line}`;
+  const source = SOURCE_LABELS[entry.source];
+  if (entry.changed) return `changed, default ${showValue(entry.default).text} · ${source}`;
   // Shown because the file does not contain it.
-  if (entry.source !== 'default' && entry.source !== 'file')
-    return { text: SOURCE_LABELS[entry.source], isChanged: false };
-  return null;
+  return entry.source === 'default' || entry.source === 'file' ? null : source;
 }
 
 /** Summary of a whole configuration: `61 keys, 9 changed from default`. */
@@ -52,21 +28,14 @@ export function countSettings(settings: readonly SettingEntry[]): string {
   return `${keys}, ${formatCount(settings.filter(({ changed }) => changed).length)} changed from default`;
 }
 
-export function defaultLabel({ default: defaultValue }: Pick<SettingEntry, 'default'>): string {
-  return defaultValue === null ? 'unknown' : showValue(defaultValue).text;
-}
-
 /** A value as it is shown. */
 export interface ShownValue {
   text: string;
   /** `absent` and `empty` describe the value; they are not the value itself. */
   kind: 'value' | 'absent' | 'empty' | 'secret';
-  /** The first characters of a secret's fingerprint. */
+  /** Of a secret: equal fingerprints mean equal secrets. */
   fingerprint: string | null;
 }
-
-/** Enough to distinguish two fingerprints; the title has all of it. */
-const SHORT_FINGERPRINT = 4;
 
 /** How the cluster encodes a masked value with its fingerprint. */
 const FINGERPRINT = /^(.*) \(fingerprint (\S+)\)$/s;
@@ -81,11 +50,7 @@ export function showValue(value: SettingJson | null): ShownValue {
   return { text: masked, kind: 'secret', fingerprint };
 }
 
-export function shortFingerprint(fingerprint: string): string {
-  return fingerprint.slice(0, SHORT_FINGERPRINT);
-}
-
-interface DiskNotice {
+interface SettingsNotice {
   text: string;
   /** Which keys changed, or why the file is invalid. */
   detail: string | null;
@@ -94,113 +59,42 @@ interface DiskNotice {
 /** Keys listed by name; the rest is a count. */
 const MAX_NAMED = 8;
 
-/** The notice about the file on disk; `null` if the file has not changed since start, or there is none. */
-export function diskNotice({
-  observes,
-  file,
-  disk,
-}: Pick<NodeSettings, 'observes' | 'file' | 'disk'>): DiskNotice | null {
-  switch (disk.state) {
-    case 'none':
-    case 'same':
-      return null;
-    case 'changed':
-      return { text: changedText(observes, disk.differs.length), detail: nameKeys(disk) };
-    case 'broken':
-      return { text: 'File on disk is invalid: the node could not start with it', detail: disk.detail };
-    case 'missing':
-      return { text: 'File on disk is missing', detail: disk.detail ?? file };
+/** That the file on disk, or what the service runs with, is not what is shown; empty if all of it is the same. */
+export function settingsNotices({ observes, file, disk, running, problems = [] }: NodeSettings): SettingsNotice[] {
+  const notices: SettingsNotice[] = [];
+  if (disk.state === 'changed') {
+    const count = disk.differs.length === 0 ? '' : `: ${formatCounted(disk.differs.length, 'key')}`;
+    // Whether a service has reloaded its file is unknown; the node itself never does.
+    const text =
+      observes === 'self'
+        ? `File on disk differs${count} · restart needed`
+        : `File changed since start${count} · the service runs with the old values until it is restarted`;
+    const changes = (disk.changes ?? disk.differs.map((key) => ({ key, atStart: undefined, onDisk: undefined }))).map(
+      ({ key, atStart, onDisk }) =>
+        atStart === undefined || onDisk === undefined ? key : `${key}: ${arrow(atStart, onDisk)}`,
+    );
+    notices.push({ text, detail: changes.length === 0 ? disk.detail : nameSome(changes) });
   }
-}
-
-/** Whether a service has reloaded its file is unknown; the node itself never does. */
-function changedText(observes: NodeSettings['observes'], count: number): string {
-  const keys = count === 0 ? '' : count === 1 ? ': 1 key' : `: ${count} keys`;
-  if (observes === 'self') return `File on disk differs${keys} · restart needed`;
-  return `File changed since start${keys} · the service runs with the old values until it is restarted`;
-}
-
-function nameKeys({ differs, detail }: NodeSettings['disk']): string | null {
-  if (differs.length === 0) return detail;
-  const rest = differs.length - MAX_NAMED;
-  return differs.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-}
-
-/** The notice about a service that runs with other values than its files have, or does not say with which. */
-export function runningNotice({ running }: Pick<NodeSettings, 'running'>): DiskNotice | null {
-  if (running === undefined || running.state === 'same') return null;
-  if (running.state === 'failed') return { text: 'What the service runs with is unknown', detail: running.detail };
-  const { differences } = running;
-  const shown = differences.slice(0, MAX_NAMED).map(({ key, onDisk, running: value }) => {
-    return `${key}: ${showValue(onDisk).text} → ${showValue(value).text}`;
-  });
-  const rest = differences.length - shown.length;
-  const text = `The service runs with other values than its files have: ${formatCounted(differences.length, 'key')}`;
-  return { text, detail: shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '') };
-}
-
-/** What is known about one node's configuration. */
-export interface KnownConfig {
-  id: string;
-  /** TOML with masked secrets; `null` if there is none, and the report says why. */
-  text: string | null;
-  report: MemberReport;
-  settings: NodeSettings | null;
-  /** The text of the service's files, masked; `null` if it is TOML, or not known. */
-  source: string | null;
-  /** Why there are no settings: members that only implement the LinDB contract have none. */
-  settingsProblem: { code: string; detail: string } | null;
-}
-
-type LoadOptions = Pick<ClusterState, 'config' | 'member'>;
-
-/** Loads text and settings. For a node that is not responding: the last known text, without settings. */
-export async function loadNodeConfig(
-  cluster: LoadOptions,
-  id: string,
-  options: CallOptions = {},
-): Promise<KnownConfig> {
-  const [{ configs }, settings] = await Promise.all([
-    cluster.config({ nodes: [id] }, options),
-    loadSettings(cluster, id, options),
-  ]);
-  const found = configs.find((one) => one.id === id);
-  if (found === undefined) return { id, text: null, source: null, report: unknownReport(id), ...settings };
-  const source = settings.settings?.format === undefined ? null : await loadSource(cluster, id, options);
-  return { id, text: found.config?.config ?? null, source, report: found.report, ...settings };
-}
-
-/** `null` if it cannot be loaded: the TOML made from it is shown in any case. */
-async function loadSource(
-  cluster: Pick<LoadOptions, 'member'>,
-  id: string,
-  options: CallOptions,
-): Promise<string | null> {
-  try {
-    return (await cluster.member(id).config({ ...options, format: 'source' })).config;
-  } catch {
-    // The TOML is shown instead, and a node that fails altogether is reported with it.
-    options.signal?.throwIfAborted();
-    return null;
+  if (disk.state === 'broken')
+    notices.push({ text: 'File on disk is invalid: the node could not start with it', detail: disk.detail });
+  if (disk.state === 'missing') notices.push({ text: 'File on disk is missing', detail: disk.detail ?? file });
+  if (running?.state === 'failed')
+    notices.push({ text: 'What the service runs with is unknown', detail: running.detail });
+  if (running?.state === 'differs') {
+    const { differences } = running;
+    const text = `The service runs with other values than its files have: ${formatCounted(differences.length, 'key')}`;
+    const changes = differences.map(({ key, onDisk, running: value }) => `${key}: ${arrow(onDisk, value)}`);
+    notices.push({ text, detail: nameSome(changes) });
   }
+  return [...notices, ...problems.map((text) => ({ text, detail: null }))];
 }
 
-/** The settings, or why there are none; rejects only if the signal is aborted. */
-export async function loadSettings(
-  cluster: Pick<LoadOptions, 'member'>,
-  id: string,
-  options: CallOptions = {},
-): Promise<Pick<KnownConfig, 'settings' | 'settingsProblem'>> {
-  try {
-    return { settings: await cluster.member(id).settings(options), settingsProblem: null };
-  } catch (thrown) {
-    options.signal?.throwIfAborted();
-    const { code, detail } = toProblem(thrown);
-    return { settings: null, settingsProblem: { code, detail } };
-  }
+/** `6379 → 6380` */
+function arrow(before: SettingJson | null, after: SettingJson | null): string {
+  return `${showValue(before).text} → ${showValue(after).text}`;
 }
 
-function unknownReport(id: string): MemberReport {
-  const detail = `no node named "${id}" in the cluster`;
-  return { id, outcome: 'gone', detail, elapsedMs: 0, count: 0, asOfMs: null };
+function nameSome(texts: readonly string[]): string {
+  const rest = texts.length - MAX_NAMED;
+  return texts.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

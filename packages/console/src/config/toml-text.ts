@@ -1,54 +1,54 @@
 import { escapeRegex } from '@porthole/logs/query';
-import { MASK } from './setting-values.ts';
+
+/** Replaces a secret. */
+export const MASK = '******';
+
 export interface TomlLine {
-  tokens: readonly TomlToken[];
+  text: string;
   /** Full path of the setting that starts in this line: `servers[0]."host name".port`. */
   key: string | null;
+  /** It continues a string of several lines. */
+  isString: boolean;
 }
 
-const NAME = /"(?:[^"\\]|\\.)*"|'[^']*'|[^\s."']+/g;
+const NAME = `(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w-]+)`;
+const NAMES = `${NAME}(?:[ \\t]*\\.[ \\t]*${NAME})*`;
+const HEADER = new RegExp(`^\\s*(\\[\\[?)\\s*(${NAMES})\\s*\\]`);
+const SETTING = new RegExp(`^\\s*(${NAMES})\\s*=`);
 
-/**
- * A TOML text by lines. Tokenizing a large text at once would block the page, so it is done in steps; lines not
- * tokenized yet are plain.
- */
-export class TomlText {
-  readonly text: string;
-  readonly lines: readonly string[];
-  readonly #tokenized: TomlLine[] = [];
-  readonly #tables = new TableNames();
-  #carry: TomlCarry = TOML_START;
+/** What begins a string or a comment, and what ends a string or is escaped in it. */
+const BEGIN = /"""|'''|["'#]/g;
+const ENDS: Readonly<Record<string, RegExp>> = { '"': /\\.|"/g, "'": /'/g, '"""': /\\.|"""/g, "'''": /'''/g };
 
-  constructor(text: string) {
-    this.text = text;
-    const lines = text.split('\n');
-    // A trailing line feed does not start another line.
-    if (lines.length > 1 && lines.at(-1) === '') lines.pop();
-    this.lines = lines;
-  }
+/** The lines of a TOML text, and which setting starts in each. Texts of other formats have lines without keys. */
+export function tomlLines(text: string): TomlLine[] {
+  const tables = new TableNames();
+  let quotes: string | null = null;
+  const lines = text.split('\n').map((line): TomlLine => {
+    const isString = quotes !== null;
+    quotes = openQuotes(line, quotes);
+    if (isString) return { text: line, key: null, isString };
+    const header = HEADER.exec(line);
+    if (header) tables.open(namesIn(header[2] ?? ''), header[1] === '[[');
+    const setting = header ? null : SETTING.exec(line);
+    return { text: line, key: setting && tables.keyOf(namesIn(setting[1] ?? '')), isString };
+  });
+  // A trailing line feed does not start another line.
+  if (lines.length > 1 && lines.at(-1)?.text === '') lines.pop();
+  return lines;
+}
 
-  get isTokenized(): boolean {
-    return this.#tokenized.length === this.lines.length;
-  }
-
-  /** Tokenizes this many more lines. */
-  tokenize(count: number): void {
-    const end = Math.min(this.lines.length, this.#tokenized.length + count);
-    while (this.#tokenized.length < end) this.#tokenizeNext();
-  }
-
-  lineAt(index: number): TomlLine {
-    const line = this.#tokenized[index];
-    if (line) return line;
-    const text = this.lines[index] ?? '';
-    return { tokens: text === '' ? [] : [{ kind: 'other', text }], key: null };
-  }
-
-  #tokenizeNext(): void {
-    const isStart = this.#carry === TOML_START;
-    const { tokens, carry } = tokenizeTomlLine(this.lines[this.#tokenized.length] ?? '', this.#carry);
-    this.#carry = carry;
-    this.#tokenized.push({ tokens, key: isStart ? this.#tables.lineKey(tokens) : null });
+/** The quotes of a string of several lines that is open at the end of a line. */
+function openQuotes(line: string, open: string | null): string | null {
+  let quotes = open;
+  for (let at = 0; ; ) {
+    const pattern: RegExp = (quotes === null ? undefined : ENDS[quotes]) ?? BEGIN;
+    pattern.lastIndex = at;
+    const found = pattern.exec(line)?.[0];
+    if (found === '#') return null;
+    if (found === undefined) return quotes?.length === 3 ? quotes : null;
+    at = pattern.lastIndex;
+    if (!found.startsWith('\\')) quotes = quotes === null ? found : null;
   }
 }
 
@@ -58,30 +58,15 @@ class TableNames {
   /** Elements seen so far of each array of tables. */
   readonly #arrays = new Map<string, number>();
 
-  /** The path of the setting that starts in this line; a header only changes the current table. */
-  lineKey(tokens: readonly TomlToken[]): string | null {
-    const first = tokens.findIndex(({ kind }) => kind !== 'space');
-    const table = tokens.find(({ kind }) => kind === 'table');
-    if (table !== undefined) this.#openTable(table.text, tokens[first]?.text === '[[');
-    if (tokens[first]?.kind !== 'key') return null;
-    const end = tokens.findIndex(({ kind, text }) => kind === 'mark' && text === '=');
-    if (end === -1) return null;
-    const names = namesIn(
-      tokens
-        .slice(first, end)
-        .map(({ text }) => text)
-        .join(''),
-    );
+  keyOf(names: readonly string[]): string {
     return names.reduce(join, this.#table);
   }
 
-  #openTable(name: string, isElement: boolean): void {
-    const names = namesIn(name);
+  open(names: readonly string[], isElement: boolean): void {
     let path = '';
     for (const [index, part] of names.entries()) {
       path = join(path, part);
-      const isLast = index === names.length - 1;
-      if (isLast && isElement) this.#arrays.set(path, (this.#arrays.get(path) ?? 0) + 1);
+      if (isElement && index === names.length - 1) this.#arrays.set(path, (this.#arrays.get(path) ?? 0) + 1);
       const count = this.#arrays.get(path);
       if (count !== undefined) path += `[${count - 1}]`;
     }
@@ -90,19 +75,17 @@ class TableNames {
 }
 
 function namesIn(text: string): string[] {
-  return (text.match(NAME) ?? []).map(plainName);
-}
-
-function plainName(name: string): string {
-  if (name.startsWith("'")) return name.slice(1, -1);
-  if (!name.startsWith('"')) return name;
-  try {
-    return String(JSON.parse(name));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    // JSON rejects escapes that only TOML has. The key then matches no setting and only loses its mark.
-    return name.slice(1, -1);
-  }
+  return (text.match(new RegExp(NAME, 'g')) ?? []).map((name) => {
+    if (name.startsWith("'")) return name.slice(1, -1);
+    if (!name.startsWith('"')) return name;
+    try {
+      return String(JSON.parse(name));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      // JSON rejects escapes that only TOML has. The key then matches no setting and only loses its explanation.
+      return name.slice(1, -1);
+    }
+  });
 }
 
 /** As settings are named: keys that are not bare are quoted. */
@@ -110,237 +93,93 @@ function join(path: string, name: string): string {
   return `${path}${path === '' ? '' : '.'}${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}`;
 }
 
-/** Kinds of TOML tokens that are styled differently. */
-type TomlTokenKind =
-  | 'comment'
-  | 'table'
-  | 'key'
-  | 'string'
-  | 'number'
-  | 'date'
-  | 'boolean'
-  | 'mask'
-  | 'mark'
-  | 'space'
-  | 'other';
+/** More than a comment that explains a key has. */
+const MAX_ABOUT = 240;
 
-export interface TomlToken {
-  kind: TomlTokenKind;
+/** What the comments above a setting say about it: `the directory of the log`, and its default. */
+export function explainKey(lines: readonly TomlLine[], key: string): { about: string | null; default: string | null } {
+  const at = lines.findIndex((line) => line.key === key);
+  const comments: string[] = [];
+  for (let index = at - 1; index >= 0 && lines[index]?.text.trimStart().startsWith('#'); index--)
+    comments.unshift((lines[index]?.text ?? '').replace(/^[\s#]+/, '').trim());
+  const about: string[] = [];
+  let known: string | null = null;
+  for (const comment of comments) {
+    const found = /^default(?: value)?(?: is)?:?\s+(.+?)(?:\.\s+Environment: .*|\.)?$/i.exec(comment);
+    if (found) known ??= (found[1] ?? '').replace(/^"(.*)"$/, '$1');
+    // A setting that is commented out says nothing about the next one.
+    else if (comment !== '' && !/^(?:Env(?:ironment)?:|Set by )/.test(comment) && !SETTING.test(comment))
+      about.push(comment);
+  }
+  const text = about.join(' ');
+  return { about: text === '' || text.length > MAX_ABOUT ? null : text, default: known };
+}
+
+export type TokenKind = 'comment' | 'table' | 'key' | 'string' | 'number' | 'mask' | 'plain';
+
+export interface Token {
+  kind: TokenKind;
   text: string;
 }
 
-/** State carried from one line to the next. */
-interface TomlCarry {
-  /** The quotes of an open multi-line string. */
-  readonly quotes: '"""' | "'''" | null;
-  /** Open arrays and inline tables, outermost first. */
-  readonly open: string;
+/** Parts of a line, in the order in which they are tried. Each is short of backtracking: lines may be very long. */
+const TOKEN = new RegExp(
+  [
+    '(?<comment>#.*$)',
+    `(?<table>^\\s*\\[\\[?\\s*${NAMES}\\s*\\]\\]?)`,
+    `(?<key>^\\s*${NAMES}(?=\\s*=)|(?<=[{,]\\s?)${NAME}(?=\\s*=))`,
+    `(?<string>"(?:[^"\\\\]|\\\\.)*"?|'[^']*'?)`,
+    '(?<number>(?<![\\w.-])(?:true|false|[+-]?(?:inf|nan|\\d[\\w.:+-]*))(?![\\w]))',
+  ].join('|'),
+  'g',
+);
+
+/** The parts of a line that have colours; joined they are the line again. */
+export function tokenize({ text, isString }: Pick<TomlLine, 'text' | 'isString'>): Token[] {
+  const tokens: Token[] = [];
+  const add = (kind: TokenKind, part: string) => {
+    for (const piece of part.split(/(\*{6})/))
+      if (piece !== '') tokens.push({ kind: piece === MASK ? 'mask' : kind, text: piece });
+  };
+  if (isString) {
+    add('string', text);
+    return tokens;
+  }
+  let at = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    add('plain', text.slice(at, match.index));
+    const kind = Object.entries(match.groups ?? {}).find(([, part]) => part !== undefined)?.[0];
+    add((kind ?? 'plain') as TokenKind, match[0]);
+    at = match.index + match[0].length;
+  }
+  add('plain', text.slice(at));
+  return tokens;
 }
 
-export const TOML_START: TomlCarry = { quotes: null, open: '' };
-
-/** Deeper brackets are not tracked: no real configuration has them, and a text full of brackets must not cost more. */
-const MAX_DEPTH = 64;
-
-const SPACE = /[ \t\r\f\v]+/y;
-const BARE_KEY = /[\w-]+/y;
-const STRING = /"(?:[^"\\]|\\.)*"?|'[^']*'?/y;
-const DATE =
-  /\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?/y;
-const NUMBER = /[+-]?(?:0[xob][\da-fA-F_]+|inf\b|nan\b|\d[\d_]*(?:\.[\d_]+)?(?:[eE][+-]?[\d_]+)?)/y;
-const BOOLEAN = /(?:true|false)\b/y;
-/** Characters that cannot start a value. */
-const ODD = /[^\s#"'[\]{},=]+|./sy;
-
-/** Tokens of one line (without line feed); joined they are the line again. Invalid TOML becomes `other`. */
-export function tokenizeTomlLine(line: string, carry: TomlCarry): { tokens: TomlToken[]; carry: TomlCarry } {
-  const scan = new LineScan(line, carry);
-  scan.run();
-  return { tokens: scan.tokens, carry: scan.carry };
-}
-
-class LineScan {
-  readonly tokens: TomlToken[] = [];
-  readonly #line: string;
-  #at = 0;
-  #quotes: TomlCarry['quotes'];
-  #open: string;
-  #isKey: boolean;
-
-  constructor(line: string, { quotes, open }: TomlCarry) {
-    this.#line = line;
-    this.#quotes = quotes;
-    this.#open = open;
-    // Whether a key or a value comes next in a continued inline table cannot be known from the bracket alone; usually a
-    // key.
-    this.#isKey = quotes === null && !open.endsWith('[');
-  }
-
-  get carry(): TomlCarry {
-    return this.#quotes === null && this.#open === '' ? TOML_START : { quotes: this.#quotes, open: this.#open };
-  }
-
-  run(): void {
-    if (this.#quotes !== null) this.#takeQuoted(this.#quotes, 0);
-    else if (this.#open === '') this.#takeHeader();
-    while (this.#at < this.#line.length) this.#takeNext();
-  }
-
-  #takeNext(): void {
-    const letter = this.#line[this.#at];
-    if (this.#take('space', SPACE)) return;
-    if (letter === '#') this.#push('comment', this.#line.length);
-    else if (letter === '"' || letter === "'") this.#takeString(letter);
-    else if (letter === '=' || letter === ',' || letter === '.') this.#takeMark(letter);
-    else if (letter === '[' || letter === '{') this.#openBracket(letter);
-    else if (letter === ']' || letter === '}') this.#closeBracket();
-    else if (this.#isKey) this.#take('key', BARE_KEY) || this.#take('other', ODD);
-    else this.#takeValue();
-  }
-
-  #takeValue(): void {
-    if (this.#take('boolean', BOOLEAN) || this.#take('date', DATE) || this.#take('number', NUMBER)) return;
-    this.#take('other', ODD);
-  }
-
-  #takeMark(letter: string): void {
-    this.#push('mark', this.#at + 1);
-    if (letter === '=') this.#isKey = false;
-    else if (letter === ',') this.#isKey = this.#open.endsWith('{');
-  }
-
-  #openBracket(letter: string): void {
-    this.#push('mark', this.#at + 1);
-    if (this.#open.length < MAX_DEPTH) this.#open += letter;
-    this.#isKey = letter === '{';
-  }
-
-  #closeBracket(): void {
-    this.#push('mark', this.#at + 1);
-    this.#open = this.#open.slice(0, -1);
-    this.#isKey = false;
-  }
-
-  #takeString(quote: string): void {
-    const triple = quote === '"' ? '"""' : "'''";
-    if (!this.#isKey && this.#line.startsWith(triple, this.#at)) this.#takeQuoted(triple, triple.length);
-    else this.#take(this.#isKey ? 'key' : 'string', STRING);
-  }
-
-  /** A multi-line string, up to its end or the end of the line. */
-  #takeQuoted(quotes: '"""' | "'''", skip: number): void {
-    const end = endOfQuoted(this.#line, quotes, this.#at + skip);
-    this.#quotes = end === -1 ? quotes : null;
-    this.#push('string', end === -1 ? this.#line.length : end);
-    this.#isKey = false;
-  }
-
-  /** `[table]` and `[[table]]`, only at the start of a line. */
-  #takeHeader(): void {
-    const header = /^\s*(\[\[?)((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#[\]])*)(\]\]?)/.exec(this.#line);
-    if (header === null) return;
-    const [, opening = '', name = '', closing = ''] = header;
-    this.#take('space', SPACE);
-    this.#push('mark', this.#at + opening.length);
-    this.#push('table', this.#at + name.length);
-    this.#push('mark', this.#at + closing.length);
-  }
-
-  #take(kind: TomlTokenKind, pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at;
-    if (!pattern.test(this.#line)) return false;
-    this.#push(kind, pattern.lastIndex);
-    return true;
-  }
-
-  #push(kind: TomlTokenKind, end: number): void {
-    if (end <= this.#at) return;
-    const text = this.#line.slice(this.#at, end);
-    this.#at = end;
-    if (text.includes(MASK)) for (const part of text.split(/(\*{6})/)) this.#add(part === MASK ? 'mask' : kind, part);
-    else this.#add(kind, text);
-  }
-
-  #add(kind: TomlTokenKind, text: string): void {
-    if (text !== '') this.tokens.push({ kind, text });
-  }
-}
-
-/** Where a multi-line string ends in this line, or -1. Only basic strings have escapes. */
-function endOfQuoted(line: string, quotes: '"""' | "'''", from: number): number {
-  for (let at = from; at < line.length; at++) {
-    if (line[at] === '\\' && quotes === '"""') at++;
-    else if (line.startsWith(quotes, at)) {
-      // Up to two more quotes belong to the string.
-      let end = at + quotes.length;
-      while (end < at + 5 && line[end] === quotes[0]) end++;
-      return end;
-    }
-  }
-  return -1;
-}
-
-/** A match in a text. */
-export interface TextMatch {
-  line: number;
+/** A part of a line: what changed in it, or was found. */
+export interface LineRange {
   start: number;
   end: number;
 }
 
-export interface TextMatches {
-  matches: TextMatch[];
-  /** The search stopped at the limit. */
-  isMore: boolean;
+export interface Segment extends Token {
+  /** Index of the range it belongs to. */
+  range: number | null;
 }
 
-/** Nobody steps through more matches, and highlighting more would slow the page. */
-const MAX_FOUND = 5000;
-
-const NOTHING: TextMatches = { matches: [], isMore: false };
-
-/** A part of a line with one style. */
-export interface LineSegment {
-  /** `plain` needs no colour. */
-  kind: Exclude<TomlTokenKind, 'space' | 'mark' | 'other'> | 'plain';
-  text: string;
-  /** Index of the match this segment belongs to, among the matches of the line. */
-  found: number | null;
-}
-
-/** All matches of a text, ignoring case, from the top. */
-export function findInLines(lines: readonly string[], text: string, maxFound = MAX_FOUND): TextMatches {
-  if (text === '') return NOTHING;
-  // Not by toLowerCase(): it changes the length of some characters, which would shift later offsets.
-  const pattern = new RegExp(escapeRegex(text), 'giu');
-  const matches: TextMatch[] = [];
-  for (const [line, content] of lines.entries())
-    for (const match of content.matchAll(pattern)) {
-      if (matches.length === maxFound) return { matches, isMore: true };
-      matches.push({ line, start: match.index, end: match.index + match[0].length });
-    }
-  return { matches, isMore: false };
-}
-
-/** The next or previous match, wrapping around; -1 if there is none. */
-export function stepMatch(count: number, current: number, step: 1 | -1): number {
-  if (count === 0) return -1;
-  return (current + step + count) % count;
-}
-
-/** Splits the tokens of a line at its matches; adjacent segments with the same style are merged. */
-export function lineSegments(tokens: readonly TomlToken[], matches: readonly TextMatch[]): LineSegment[] {
-  const segments: LineSegment[] = [];
+/** Splits tokens at ranges, which are in order and do not overlap. */
+export function splitTokens(tokens: readonly Token[], ranges: readonly LineRange[]): Segment[] {
+  const segments: Segment[] = [];
   let at = 0;
   let next = 0;
-  for (const { kind: tokenKind, text } of tokens) {
-    const kind = tokenKind === 'space' || tokenKind === 'mark' || tokenKind === 'other' ? 'plain' : tokenKind;
+  for (const { kind, text } of tokens) {
     const end = at + text.length;
     for (let from = at; from < end; ) {
-      while ((matches[next]?.end ?? end + 1) <= from) next++;
-      const match = matches[next];
-      const isInside = match !== undefined && match.start <= from;
-      const until = Math.min(end, isInside ? match.end : (match?.start ?? end));
-      addSegment(segments, { kind, text: text.slice(from - at, until - at), found: isInside ? next : null });
+      while ((ranges[next]?.end ?? end + 1) <= from) next++;
+      const range = ranges[next];
+      const isInside = range !== undefined && range.start <= from;
+      const until = Math.min(end, isInside ? range.end : (range?.start ?? end));
+      segments.push({ kind, text: text.slice(from - at, until - at), range: isInside ? next : null });
       from = until;
     }
     at = end;
@@ -348,20 +187,27 @@ export function lineSegments(tokens: readonly TomlToken[], matches: readonly Tex
   return segments;
 }
 
-/** The beginning of a line that is too long to be rendered whole. */
-export function cutTokens(tokens: readonly TomlToken[], maxLength: number): TomlToken[] {
-  const cut: TomlToken[] = [];
-  let left = maxLength;
-  for (const { kind, text } of tokens) {
-    if (left <= 0) break;
-    cut.push({ kind, text: text.slice(0, left) });
-    left -= text.length;
-  }
-  return cut;
+export interface TextMatch extends LineRange {
+  line: number;
 }
 
-function addSegment(segments: LineSegment[], segment: LineSegment): void {
-  const last = segments.at(-1);
-  if (last?.kind === 'plain' && segment.kind === 'plain' && last.found === segment.found) last.text += segment.text;
-  else segments.push(segment);
+/** Nobody steps through more matches, and highlighting more would slow the page. */
+const MAX_FOUND = 5000;
+
+/** All matches of a text, ignoring case, from the top; `isMore`: the search stopped at the limit. */
+export function findInLines(
+  lines: readonly Pick<TomlLine, 'text'>[],
+  text: string,
+  maxFound = MAX_FOUND,
+): { matches: TextMatch[]; isMore: boolean } {
+  const matches: TextMatch[] = [];
+  if (text === '') return { matches, isMore: false };
+  // Not by toLowerCase(): it changes the length of some characters, which would shift later offsets.
+  const pattern = new RegExp(escapeRegex(text), 'giu');
+  for (const [line, { text: content }] of lines.entries())
+    for (const match of content.matchAll(pattern)) {
+      if (matches.length === maxFound) return { matches, isMore: true };
+      matches.push({ line, start: match.index, end: match.index + match[0].length });
+    }
+  return { matches, isMore: false };
 }

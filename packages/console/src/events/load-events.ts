@@ -22,6 +22,7 @@ const BUDGET_MS = 3000;
 export interface LoadedEvents extends AnswerFacts {
   /** Newest first. */
   events: ShownEvent[];
+  records: ClusterRecord[];
   members: MemberReport[];
 }
 
@@ -36,7 +37,7 @@ interface EventsRequest extends MemberSelection {
 /** What happened on the nodes in a time range. */
 export async function loadEvents(request: EventsRequest, signal: AbortSignal): Promise<LoadedEvents> {
   const { records, ...facts } = await readEvents(request, signal);
-  return { ...facts, events: await addChanges(shownEvents(records), signal) };
+  return { ...facts, records, events: await addChanges(shownEvents(records), signal) };
 }
 
 /** What happened to one node: what it reported itself, and what others saw of it. */

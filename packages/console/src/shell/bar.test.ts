@@ -9,7 +9,7 @@ test.each<[View, string]>([
   [{ page: 'node', id: 'a', tab: 'overview', text: '', range: null }, 'a · prod · Porthole'],
   [{ page: 'node', id: 'a', tab: 'logs', text: '', range: null }, 'Logs of a · prod · Porthole'],
   [ALL_CONFIG, 'Configuration · prod · Porthole'],
-  [{ ...ALL_CONFIG, left: 'a', right: 'b' }, 'a and b · prod · Porthole'],
+  [{ ...ALL_CONFIG, tab: 'compare', left: 'a', right: 'b' }, 'a and b · prod · Porthole'],
   [{ ...ALL_LOGS, text: 'slow', sources: [{ node: 'a', log: null }] }, 'slow · Logs of a · prod · Porthole'],
   [{ page: 'unknown', path: '/x' }, 'Not found · prod · Porthole'],
 ])('the title of %o is %s', (view, title) => {

@@ -147,7 +147,8 @@ function viewTitle(view: View): string {
     case 'node':
       return `${TABS[view.tab]}${view.id}`;
     case 'config':
-      return view.left && view.right ? `${view.left} and ${view.right}` : 'Configuration';
+      if (view.tab === 'compare' && view.left && view.right) return `${view.left} and ${view.right}`;
+      return view.node && view.tab !== 'compare' ? `Configuration of ${view.node}` : 'Configuration';
     case 'logs':
       return logsTitle(view);
     case 'unknown':

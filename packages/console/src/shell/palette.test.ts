@@ -30,7 +30,7 @@ test('a saved view is opened by its name, in which nothing is hidden', () => {
 });
 
 test('a configuration key links to its values on all nodes', () => {
-  expect(viewOf('query.timeout')).toEqual({ ...ALL_CONFIG, text: 'query.timeout', showExpected: true });
+  expect(viewOf('query.timeout')).toEqual({ ...ALL_CONFIG, tab: 'text', text: 'query.timeout' });
 });
 
 const NAMES = [

@@ -177,14 +177,15 @@ export function paletteEntries({
     goTo('Page', 'Logs of all nodes', ALL_LOGS),
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
     goTo('Page', 'Incidents: what happened', INCIDENTS),
-    goTo('Page', 'Configuration: what differs', ALL_CONFIG),
+    goTo('Page', 'Configuration: what changed', ALL_CONFIG),
+    goTo('Page', 'Configuration: what differs', { ...ALL_CONFIG, tab: 'compare' }),
     goTo('Page', 'Nodes', ALL_NODES),
     ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
     ...nodeIds.map((id) => goTo('Node', id, nodeView(id))),
     ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, nodeLogs(id))),
     ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, nodeView(id, 'logs'))),
     ...nodeIds.map((id) => goTo('Configuration', `Configuration of ${id}`, nodeView(id, 'config'))),
-    ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, text: key, showExpected: true })),
+    ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, tab: 'text', text: key })),
     ...shellActions.map((action) => actionEntry('Console', action)),
   ];
 }

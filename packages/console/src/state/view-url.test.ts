@@ -35,12 +35,21 @@ describe('a view and its URL', () => {
     ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '', range: null }],
     ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '', range: null }],
     ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout', range: null }],
-    ['/nodes/a/config?as=table', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'table' }],
+    ['/nodes/a/config?as=source', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'source' }],
     ['/nodes/a/config?as=start', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'start' }],
     ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '', range: null }],
     ['/config', ALL_CONFIG],
-    ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],
-    ['/config?label=zone=a&by=rack&in=rack=7', { ...ALL_CONFIG, labels: ['zone=a'], by: 'rack', group: 'rack=7' }],
+    [
+      '/config?node=a&t=2026-11-18T03:10:11.000Z&split=1',
+      { ...ALL_CONFIG, node: 'a', atMs: 1794971411000, isSplit: true },
+    ],
+    ['/config?tab=text&node=a', { ...ALL_CONFIG, tab: 'text', node: 'a' }],
+    ['/config?tab=compare', { ...ALL_CONFIG, tab: 'compare' }],
+    ['/config?left=a&right=b', { ...ALL_CONFIG, tab: 'compare', left: 'a', right: 'b' }],
+    [
+      '/config?label=zone=a&by=rack&in=rack=7',
+      { ...ALL_CONFIG, tab: 'compare', labels: ['zone=a'], by: 'rack', group: 'rack=7' },
+    ],
     ['/logs', ALL_LOGS],
     ['/logs?src=a&label=zone=a', { ...ALL_LOGS, sources: [{ node: 'a', log: null }], labels: ['zone=a'] }],
     ['/logs?last=15m&level=error', { ...ALL_LOGS, range: { kind: 'last', spanMs: 900_000 }, minLevel: 'ERROR' }],
@@ -129,7 +138,7 @@ describe('a view and its URL', () => {
     ],
     [
       '/config?expected=yes&as=list',
-      ['expected=yes is ignored: expected 1', 'as=list is ignored: expected table or start'],
+      ['expected=yes is ignored: expected 1', 'as=list is ignored: expected start or source'],
     ],
     ['/nodes/a?as=table', ['as is not a parameter of this page']],
     ['/?q=x', ['q is not a parameter of this page']],
@@ -150,7 +159,7 @@ describe('a view and its URL', () => {
     );
   });
 
-  test.each(['/config?as=start', '/nodes/a/config?as=start', '/nodes/a/config?as=table'])(
+  test.each(['/config?as=start', '/nodes/a/config?as=start', '/nodes/a/config?as=source'])(
     '%s has nothing to ignore',
     (url) => {
       expect(addressProblems(new URL(url, ORIGIN))).toEqual([]);
@@ -215,6 +224,10 @@ function views(): fc.Arbitrary<View> {
     .map((view) => ({ ...view, isLive: view.isLive && canFollow(view.range) }));
   const config = fc.record({
     page: fc.constant('config' as const),
+    tab: fc.constantFrom('history' as const, 'compare' as const, 'text' as const),
+    node: orNull(name),
+    atMs: orNull(time),
+    isSplit: fc.boolean(),
     role: orNull(name),
     labels,
     by: labelName,

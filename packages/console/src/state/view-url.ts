@@ -47,15 +47,23 @@ function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): Par
   if (view.page === 'nodes') return { q: null, ...LABEL_CHECKS, ...RANGE_CHECKS };
   if (view.page === 'config')
     return {
-      ...{ role: null, left: null, right: null, q: null, in: null, as: expectedShape },
-      expected: (value) => (value === '1' ? null : 'expected 1'),
+      ...{ role: null, left: null, right: null, q: null, in: null, expected: expectedOne, as: expectedShape },
+      ...{ tab: expectedTab, node: null, t: filterCheck('t'), split: expectedOne },
       ...LABEL_CHECKS,
     };
   return { q: null, ...RANGE_CHECKS, ...(view.tab === 'config' && { as: expectedShape }) };
 }
 
+function expectedOne(value: string): string | null {
+  return value === '1' ? null : 'expected 1';
+}
+
 function expectedShape(value: string): string | null {
-  return value === 'table' || value === 'start' ? null : 'expected table or start';
+  return value === 'start' || value === 'source' ? null : 'expected start or source';
+}
+
+function expectedTab(value: string): string | null {
+  return /^(history|compare|text)$/.test(value) ? null : 'expected history, compare or text';
 }
 
 /** Path and query of a view. Defaults are omitted. */
@@ -101,7 +109,7 @@ function nodeQuery({ text, shape }: NodeView): URLSearchParams {
 
 function parseShape(query: URLSearchParams): { shape?: ConfigShape } {
   const shape = query.get('as');
-  return shape === 'table' || shape === 'start' || shape === 'source' ? { shape } : {};
+  return shape === 'start' || shape === 'source' ? { shape } : {};
 }
 
 function nodePath({ id, tab }: NodeView): string {
@@ -140,9 +148,23 @@ function selectionQuery({ labels, by }: Pick<NodesView, 'labels' | 'by'>): URLSe
   return query;
 }
 
+/** Parameters that only a comparison has. */
+const COMPARE_NAMES = ['role', 'label', 'by', 'in', 'left', 'right', 'expected'];
+
+/** The part of the page that these parameters are about. */
+function usualTab(query: URLSearchParams): ConfigView['tab'] {
+  if (COMPARE_NAMES.some((name) => query.has(name))) return 'compare';
+  return query.has('as') ? 'text' : 'history';
+}
+
 function parseConfig(query: URLSearchParams): ConfigView {
+  const tab = query.get('tab') ?? '';
   return {
     ...ALL_CONFIG,
+    tab: expectedTab(tab) === null ? (tab as ConfigView['tab']) : usualTab(query),
+    node: query.get('node') || null,
+    atMs: parseFilter('t', query) ?? null,
+    isSplit: query.get('split') === '1',
     role: query.get('role') || null,
     labels: parseLabels(query),
     by: parseLabelName(query.get('by')),
@@ -155,7 +177,8 @@ function parseConfig(query: URLSearchParams): ConfigView {
   };
 }
 
-function configQuery({ role, left, right, text, showExpected, shape, ...nodes }: ConfigView): URLSearchParams {
+function configQuery(view: ConfigView): URLSearchParams {
+  const { role, left, right, text, showExpected, shape, ...nodes } = view;
   const query = selectionQuery(nodes);
   if (nodes.group !== null) query.set('in', nodes.group);
   if (role) query.set('role', role);
@@ -164,6 +187,10 @@ function configQuery({ role, left, right, text, showExpected, shape, ...nodes }:
   if (text) query.set('q', text);
   if (showExpected) query.set('expected', '1');
   if (shape) query.set('as', shape);
+  if (view.tab !== usualTab(query)) query.set('tab', view.tab);
+  if (view.node) query.set('node', view.node);
+  if (view.atMs !== null) query.set('t', timestampText(view.atMs));
+  if (view.isSplit) query.set('split', '1');
   return query;
 }
 

@@ -138,11 +138,19 @@ export const ALL_LOGS: LogsView = {
   hasHistogram: true,
 };
 
-/** A table of settings, or the text at start; otherwise the current text. */
-export type ConfigShape = 'table' | 'start' | 'source';
+/** The text at start, or that of the service's files; otherwise the current configuration as TOML. */
+export type ConfigShape = 'start' | 'source';
 
 export interface ConfigView {
   page: 'config';
+  /** The versions of a node, where nodes differ, or the text of a node. */
+  tab: 'history' | 'compare' | 'text';
+  /** The node whose versions or text are shown; `null`: the one that changed last. */
+  node: string | null;
+  /** The version that the node had at this time; `null`: the current one. */
+  atMs: number | null;
+  /** Both versions beside each other instead of one text. */
+  isSplit: boolean;
   /** Role of the compared nodes. */
   role: string | null;
   /** Only nodes with these labels are compared. */
@@ -161,9 +169,13 @@ export interface ConfigView {
   shape?: ConfigShape;
 }
 
-/** Drift between all nodes. */
+/** What changed last. */
 export const ALL_CONFIG: ConfigView = {
   page: 'config',
+  tab: 'history',
+  node: null,
+  atMs: null,
+  isSplit: false,
   role: null,
   labels: [],
   by: null,

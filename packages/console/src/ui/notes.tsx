@@ -1,8 +1,9 @@
 import { type AnswerFacts, coverageOf, failures, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
-import { cluster, type Failure, type Resource } from '../state/resource.ts';
+import { cluster, type Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
+import type { Problem } from '../state/to-problem.ts';
 import { LinkButton } from './controls.tsx';
 import { formatSecond } from './format.ts';
 import { useResource, useStore } from './hooks.ts';
@@ -11,7 +12,7 @@ import { Icon } from './icon.tsx';
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
   what: string;
-  failure: Failure;
+  failure: Problem;
   /** When the data still shown was loaded; `null` if none is shown. */
   asOfMs: number | null;
   onRetry: () => void;

@@ -1,102 +1,222 @@
 import type { ClusterConfigDiff } from '@porthole/client';
-import { useMemo } from 'preact/hooks';
-import { loadNodeConfig } from '../../config/setting-values.ts';
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { countDrift } from '../../config/drift-rows.ts';
+import { loadNodeConfig, type NodeConfigState } from '../../config/node-config.ts';
+import { loadEvents } from '../../events/load-events.ts';
 import { navigation } from '../../state/navigation.ts';
 import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView, NodeView } from '../../state/view.ts';
-import { useResource } from '../../ui/hooks.ts';
-import { LabelFilter } from '../../ui/label-filter.tsx';
-import { ResourceNote } from '../../ui/notes.tsx';
-import { ConfigPanel } from './config-panel.tsx';
-import { DriftSection } from './drift-section.tsx';
+import { viewUrl } from '../../state/view-url.ts';
+import { Chip, NodeDot, Tabs } from '../../ui/controls.tsx';
+import { useRequest, useResource, useStore } from '../../ui/hooks.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { LabelMenu } from '../../ui/label-filter.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Loading, ResourceNote } from '../../ui/notes.tsx';
+import { CompareTab } from './compare-tab.tsx';
+import { FindBox, RecordedNote } from './config-parts.tsx';
+import { HistoryTab } from './history-tab.tsx';
+import { TextTab } from './text-tab.tsx';
 
 /** A configuration rarely changes, but its file on disk may at any time. */
 const REFRESH_MS = 30_000;
 
-/** Drift between the nodes; for a single node, its configuration. */
-export function ConfigPage({ view }: { view: ConfigView }) {
-  const { labels, by } = view;
-  const go = (change: Partial<ConfigView>) =>
-    navigation.go({ ...view, role: null, group: null, left: null, right: null, ...change });
-  return (
-    <div class="config-page">
-      <LabelFilter
-        {...{ labels, by }}
-        byText="Compare within"
-        onLabels={(next) => go({ labels: next })}
-        onBy={(next) => go({ by: next })}
-      />
-      {/* A comparison of other nodes must not be shown for a moment. */}
-      <Comparison key={JSON.stringify([labels, by])} view={view} />
-    </div>
-  );
-}
+/** More nodes than fit into a menu without looking for one. */
+const MANY_NODES = 12;
 
-function Comparison({ view }: { view: ConfigView }) {
-  const { labels, by } = view;
-  // All roles at once: the tabs show how many keys differ in each.
-  const resource = useMemo(() => {
+const TAB_NAMES = { history: 'History', compare: 'Compare nodes', text: 'Text' } as const;
+
+/** The versions of a node's configuration, where nodes differ, and the text of one. */
+export function ConfigPage({ view }: { view: ConfigView }) {
+  const { tab, labels, by, text } = view;
+  const drift = useMemo(() => {
     const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
     return new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff(request, { signal }), {
       everyMs: REFRESH_MS,
     });
-  }, []);
-  const { value } = useResource(resource);
-  // Not awaited: it takes longer and only adds details.
-  const nodes = useResource(cluster).value?.nodes ?? [];
-  const [first, ...others] = value?.members ?? [];
+  }, [JSON.stringify([labels, by])]);
+  const differing = useResource(drift).value?.roles.reduce((sum, role) => sum + countDrift(role), 0) ?? 0;
+  const id = useNodeId(view.node);
+  const [step, setStep] = useState(0);
+  const go = (change: Partial<ConfigView>, options?: { replace: boolean }) =>
+    navigation.go({ ...view, ...change }, options);
+  const select = (change: Partial<ConfigView>) => go({ role: null, group: null, left: null, right: null, ...change });
   return (
     <>
-      <ResourceNote resource={resource} what="The comparison" loading="the configurations of all nodes" />
-      {value && !first && <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>}
-      {first && others.length === 0 && <OnlyNode id={first.id} view={view} />}
-      {value && others.length > 0 && (
-        <DriftSection view={view} nodes={nodes} diff={value} onRetry={() => resource.reload()} />
+      <div class="flex wrap line sub-bar">
+        <Tabs
+          label="Configuration"
+          id="config"
+          value={tab}
+          tabs={(['history', 'compare', 'text'] as const).map((value) => ({
+            value,
+            text: (
+              <>
+                {TAB_NAMES[value]}
+                {value === 'compare' && differing > 0 && <Chip tone="warn">{differing}</Chip>}
+              </>
+            ),
+          }))}
+          onChange={(next) => go({ tab: next })}
+        />
+        <span class="grow" />
+        {tab === 'compare' ? (
+          <LabelMenu
+            {...{ labels, by }}
+            onLabels={(next) => select({ labels: next })}
+            onBy={(next) => select({ by: next })}
+          />
+        ) : (
+          <NodeMenu id={id} view={view} />
+        )}
+        <FindBox
+          label={tab === 'text' ? 'Find in text' : 'Find key or value'}
+          text={text}
+          onText={(next) => {
+            setStep(0);
+            go({ text: next }, { replace: true });
+          }}
+          {...(tab === 'text' && { onStep: (by: 1 | -1) => setStep(step + by) })}
+        />
+      </div>
+      <div id="config-panel" role="tabpanel" aria-labelledby={`config-${tab}`} class="config-panel">
+        {tab === 'compare' ? (
+          <CompareTab key={JSON.stringify([labels, by])} view={view} drift={drift} />
+        ) : id === null ? (
+          <Loading what="the configurations of all nodes" />
+        ) : (
+          <LoadedConfig key={id} id={id}>
+            {(state) =>
+              tab === 'history' ? (
+                <HistoryTab {...{ state, view, drift }} />
+              ) : (
+                <TextTab {...{ state, view, step }} onStep={(by) => setStep(step + by)} />
+              )
+            }
+          </LoadedConfig>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The wanted node, or the one whose configuration changed last; `null` until that is known. */
+function useNodeId(wanted: string | null): string | null {
+  const nodes = useStore(cluster.state).value?.nodes;
+  const { value, failure } = useRequest(String(wanted === null), 0, async (signal) => {
+    if (wanted !== null) return null;
+    const answer = await session.client.cluster.configHistory({ limit: 1 }, { signal });
+    const changed = answer.nodes.flatMap(({ id, history }) => {
+      const [newest] = history?.periods ?? [];
+      return newest?.changes ? [{ id, fromMs: newest.fromMs }] : [];
+    });
+    return { id: changed.sort((a, b) => b.fromMs - a.fromMs)[0]?.id ?? null };
+  });
+  if (wanted !== null) return wanted;
+  // Without a history, the node that serves this page.
+  return value?.id ?? (value || failure ? (nodes?.find(({ isSelf }) => isSelf)?.id ?? null) : null);
+}
+
+/** The node whose configuration is shown, and all others. */
+function NodeMenu({ id, view }: { id: string | null; view: ConfigView }) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const [filter, setFilter] = useState('');
+  if (id === null) return null;
+  const ids = nodes.map((node) => node.id);
+  const shown = (ids.includes(id) ? ids : [id, ...ids]).filter((one) => one.includes(filter));
+  return (
+    <Menu
+      label={`Node: ${id}`}
+      button={
+        <>
+          <NodeDot id={id} />
+          <span class="cut">{id}</span>
+          <Icon name="open" />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {ids.length > MANY_NODES && (
+            <input
+              type="search"
+              aria-label="Find node"
+              placeholder="Find node"
+              value={filter}
+              onInput={(event) => setFilter(event.currentTarget.value)}
+            />
+          )}
+          {shown.map((one) => (
+            <MenuItem
+              key={one}
+              href={viewUrl({ ...view, node: one, atMs: null })}
+              isOn={one === id}
+              onClick={close}
+              note={
+                nodes.some((node) => node.id === one && node.report.outcome === 'ok') ? undefined : 'not responding'
+              }
+            >
+              <NodeDot id={one} /> {one}
+            </MenuItem>
+          ))}
+        </>
       )}
-    </>
+    </Menu>
   );
 }
 
-/** The configuration tab of a node. */
-export function NodeConfig({ view }: { view: NodeView }) {
-  return <LoadedConfig key={view.id} id={view.id} view={view} />;
+interface LoadedConfigProps {
+  id: string;
+  children: (state: NodeConfigState) => ComponentChildren;
 }
 
-function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
-  return (
-    <>
-      <h1>Configuration of {id}</h1>
-      <p class="dim config-sub">
-        {view.labels.length > 0
-          ? `The only node with ${view.labels.join(', ')}; there is nothing to compare it with.`
-          : 'The only node here; with others, this page shows where they differ.'}
-      </p>
-      <LoadedConfig key={id} id={id} view={view} />
-    </>
-  );
-}
-
-function LoadedConfig({ id, view }: { id: string; view: ConfigView | NodeView }) {
+/** What is known of one node, loaded again from time to time. */
+function LoadedConfig({ id, children }: LoadedConfigProps) {
   const resource = useMemo(
-    () => new Resource((signal) => loadNodeConfig(session.client.cluster, id, { signal }), { everyMs: REFRESH_MS }),
+    () =>
+      new Resource((signal) => loadNodeConfig(session.client.cluster, id, loadConfigEvents, { signal }), {
+        everyMs: REFRESH_MS,
+      }),
     [id],
   );
   const { value } = useResource(resource);
-  const { shape = 'text', ...asText } = view;
+  return (
+    <>
+      <ResourceNote resource={resource} what="The configuration" loading={`the configuration of ${id}`} />
+      {value && value.report.outcome !== 'ok' && (
+        <RecordedNote report={value.report} onRetry={() => resource.reload()} />
+      )}
+      {value && children(value)}
+    </>
+  );
+}
+
+/** Events about the configuration of a node, since its first start. */
+async function loadConfigEvents(id: string, signal: AbortSignal | undefined) {
+  const kinds = ['config-changed', 'version-changed', 'config-file-differs'] as const;
+  const request = { nodes: [id], kinds, fromMs: 0, toMs: Date.now() };
+  return (await loadEvents(request, signal ?? new AbortController().signal)).events;
+}
+
+/** The configuration tab of a node's page. */
+export function NodeConfig({ view }: { view: NodeView }) {
+  const [step, setStep] = useState(0);
   return (
     <div class="node-config">
-      <ResourceNote resource={resource} what="The configuration" loading={`the configuration of ${id}`} />
-      {value && (
-        <ConfigPanel
-          known={value}
-          text={view.text}
-          shape={shape}
-          onText={(text) => navigation.go({ ...view, text }, { replace: true })}
-          onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
-          onRetry={() => resource.reload()}
-        />
-      )}
+      <FindBox
+        label="Find in text"
+        text={view.text}
+        onText={(text) => {
+          setStep(0);
+          navigation.go({ ...view, text }, { replace: true });
+        }}
+        onStep={(by) => setStep(step + by)}
+      />
+      <LoadedConfig key={view.id} id={view.id}>
+        {(state) => <TextTab {...{ state, view, step }} onStep={(by) => setStep(step + by)} />}
+      </LoadedConfig>
     </div>
   );
 }

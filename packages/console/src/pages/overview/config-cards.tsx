@@ -22,7 +22,7 @@ interface DriftCardProps {
 
 /** Keys that differ unexpectedly between nodes of one role. */
 export function DriftCard({ labels, known, names }: DriftCardProps) {
-  const all = { ...ALL_CONFIG, labels };
+  const all = { ...ALL_CONFIG, tab: 'compare', labels } as const;
   return (
     <ResourceCard
       id="drift-title"
