@@ -70,7 +70,7 @@ export function afterRows(
       : /^(started|stopped|version-changed|member-left|member-back|config-file-differs)$/.test(kind) &&
         timeMs - fromMs < START_MS);
   const later = [...events, ...bursts]
-    .filter((event) => event.timeMs >= fromMs && event.timeMs <= untilMs && !isOfChange(event))
+    .filter((event) => event.timeMs >= fromMs && event.timeMs < untilMs && !isOfChange(event))
     .sort((a, b) => a.timeMs - b.timeMs);
   const rows = groupEvents(later).map(
     (event): AfterRow => ({ event, delayMs: event.timeMs - fromMs, isHere: event.nodes.every((node) => node === id) }),

@@ -290,14 +290,15 @@ function AfterEvent({ row: { event, delayMs, isHere }, version, count }: AfterEv
   const where = isHere ? 'this node' : nodes.join(', ');
   const detail = event.detail?.replace(/^first: /, '');
   const isRecord = kind === 'new-pattern' || kind === 'log-burst';
-  const words = isRecord ? `${kind === 'new-pattern' ? 'a new error began' : title} on ${where}` : `${where} ${title}`;
+  const began = `${kind === 'new-pattern' ? 'a new error began' : title} on ${where}`;
   return (
     <div class="card card-row after-row">
       <span class={eventClass(event)}>
         <Icon name={icon} />
       </span>
       <span class="grow wraps dim">
-        <b class={tone === 'err' ? 'problem' : ''}>{formatSpan(delayMs)} later</b> {words}
+        <b class={tone === 'err' ? 'problem' : ''}>{formatSpan(delayMs)} later</b> {isRecord ? began : <b>{where}</b>}{' '}
+        {!isRecord && title}
         {detail && ': '}
         {isRecord ? <code class="value">{detail}</code> : detail} {count && `(${count})`}
       </span>
