@@ -23,6 +23,8 @@ type ProgramName =
   | 'nginx'
   | 'openssl'
   | 'postgres'
+  | 'prometheus'
+  | 'promtool'
   | 'protoc'
   | 'psql'
   | 'python3-grpcio'

@@ -32,6 +32,8 @@ const PACKAGES = {
   initdb: 'postgresql',
   postgres: 'postgresql',
   prlimit: 'util-linux',
+  prometheus: 'prometheus',
+  promtool: 'prometheus',
   protoc: 'protobuf-compiler',
   psql: 'postgresql-client',
   'python3-grpcio': 'python3-grpcio',

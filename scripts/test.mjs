@@ -40,6 +40,8 @@ try {
     'openssl',
     'postgres',
     'prlimit',
+    'prometheus',
+    'promtool',
     'protoc',
     'psql',
     'python3-grpcio',

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { types } from 'node:util';
 import type { ClusterGauges } from '@porthole/cluster';
+import { EVENT_KINDS } from '@porthole/contract';
 import type { LogDir } from '@porthole/logs';
 import type { Settings } from '../settings/settings.ts';
 import { CERTIFICATE_BLOCKS } from '../tls-files.ts';
@@ -77,12 +78,16 @@ interface CountedLog {
 const MAX_COUNTED_LOGS = 100;
 const OTHER_LOGS = '(others)';
 
+/** Levels that every log has a series of, also before the first such record. */
+const ALERTED_LEVELS = { WARN: 0, ERROR: 0, FATAL: 0 };
+
 export function eventMetrics(events: ReturnType<MetricSources['events']>): Metric[] {
   const version = { labels: { version: ownVersion(), node: process.versions.node }, value: 1 };
   const build = { name: 'porthole_build_info', help: 'The version of Porthole and of Node.js; always 1.' } as const;
   const info: Metric = { ...build, type: 'gauge', samples: [version] };
   if (!events) return [info];
-  const kinds = [...events.counts].map(([kind, value]) => ({ labels: { kind }, value }));
+  // All of them from the start: an increase is only seen of a series that was there before.
+  const kinds = EVENT_KINDS.map((kind) => ({ labels: { kind }, value: events.counts.get(kind) ?? 0 }));
   return [
     info,
     {
@@ -107,7 +112,10 @@ function logSamples(logs: Iterable<CountedLog>): Sample[] {
   for (const { totals } of sorted.slice(MAX_COUNTED_LOGS))
     for (const [level, count = 0] of Object.entries(totals)) others[level] = (others[level] ?? 0) + count;
   return [...sorted.slice(0, MAX_COUNTED_LOGS), { name: OTHER_LOGS, totals: others }].flatMap(({ name, totals }) =>
-    Object.entries(totals).map(([level, value = 0]) => ({ labels: { log: name, level: level.toLowerCase() }, value })),
+    Object.entries({ ...ALERTED_LEVELS, ...totals }).map(([level, value = 0]) => ({
+      labels: { log: name, level: level.toLowerCase() },
+      value,
+    })),
   );
 }
 
