@@ -76,8 +76,8 @@ describe('what is not supported is refused by its name', () => {
   it.each([
     ['{log="a"} | line_format "x"', 'line_format'],
     ['{log="a"} | label_format a=b', 'label_format'],
-    ['{log="a"} | json a="b.c"', 'json with expressions'],
-    ['{log="a"} | logfmt --strict', 'logfmt with flags'],
+    ['{log="a"} | json a="b.c"', 'json a="b.c"'],
+    ['{log="a"} | logfmt --strict', 'logfmt --strict'],
     ['{log="a"} | regexp "x"', 'regexp'],
     ['{log="a"} | pattern "<a>"', 'pattern'],
     ['{log="a"} | unpack', 'unpack'],
@@ -132,7 +132,7 @@ describe('what is wrong or too much is refused', () => {
       `${'sum('.repeat(190)}1`,
       `{a="b"} | json ${'| x=1 '.repeat(600)}`,
     ];
-    for (const text of deep) expect(problemOf(text)).toMatch(/^invalid LogQL|not supported/);
+    for (const text of deep) expect(problemOf(text)).toMatch(/^invalid|not supported/);
     for (const text of ['(', '{', '|', '{a="b"}|', 'sum(', '"', '{a="b"} | json | x=1 and ', '\u0000'])
       expect(problemOf(text.repeat(Math.floor(4096 / text.length)))).not.toBe('');
     expect(performance.now() - begin).toBeLessThan(5000);

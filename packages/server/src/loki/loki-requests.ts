@@ -51,7 +51,6 @@ const OPERATIONS: Readonly<Record<string, (request: LokiRequest) => Promise<obje
     buildUser: '',
     buildDate: '',
     goVersion: '',
-    application: 'Porthole',
   }),
 };
 
@@ -98,7 +97,7 @@ async function labelNames(request: LokiRequest): Promise<object> {
   const streams = await selectStreams(request);
   const names = new Set(streams.streams.flatMap(({ labels }) => Object.keys(labels)));
   if (names.size > 0) names.add('level');
-  return successList([...names].sort(), streams);
+  return successWith([...names].sort(), streams);
 }
 
 async function labelValues(name: string, request: LokiRequest): Promise<object> {
@@ -107,7 +106,7 @@ async function labelValues(name: string, request: LokiRequest): Promise<object> 
     name === 'level' && streams.streams.length > 0
       ? LEVELS.map((level) => level.toLowerCase())
       : [...new Set(streams.streams.flatMap(({ labels }) => labels[name] ?? []))].sort();
-  return successList(values, streams);
+  return successWith(values, streams);
 }
 
 /** Without the level: which ones a log has is known only after reading it. */
@@ -165,13 +164,11 @@ async function indexVolume(request: LokiRequest): Promise<object> {
   );
 }
 
-/** Loki's names for what values look like. */
-const FIELD_TYPES: Readonly<Record<FieldType, string>> = {
+/** Loki's names for what values look like, where they are others. */
+const FIELD_TYPES: Partial<Record<FieldType, string>> = {
   text: 'string',
   level: 'string',
   number: 'float',
-  boolean: 'boolean',
-  duration: 'duration',
   size: 'bytes',
 };
 
@@ -193,7 +190,8 @@ async function detectedFields(request: LokiRequest): Promise<object> {
     for (const { name, types, distinct } of answer.fields) {
       const label = labelName(name);
       const known = fields.get(label);
-      const type = FIELD_TYPES[types[0] ?? 'text'];
+      const [first = 'text'] = types;
+      const type = FIELD_TYPES[first] ?? first;
       if (known) known.cardinality = Math.max(known.cardinality, distinct);
       else if (name !== 'message' && fields.size < limit)
         fields.set(label, { label, type, cardinality: distinct, parsers: ['json', 'logfmt'] });
@@ -226,12 +224,11 @@ function call({ signal, client, deadlineMs }: LokiRequest): QueryCall {
 }
 
 function success(resultType: string, result: readonly object[], streams?: Streams): object {
-  const warnings = streams?.listWarnings() ?? [];
-  return { status: 'success', ...(warnings.length > 0 && { warnings }), data: { resultType, result, stats: {} } };
+  return successWith({ resultType, result, stats: {} }, streams);
 }
 
-function successList(data: readonly string[], streams: Streams): object {
-  const warnings = streams.listWarnings();
+function successWith(data: object, streams?: Streams): object {
+  const warnings = streams?.listWarnings() ?? [];
   return { status: 'success', ...(warnings.length > 0 && { warnings }), data };
 }
 

@@ -178,10 +178,10 @@ async function countSeries(
       `it needs ${parts.length} requests, more than ${MAX_REQUESTS}: sum by fewer labels, or select fewer logs`,
     );
   const counts = new SeriesCounts();
-  const counter = new Counter(cluster, { streams, wanted, range, call, counts });
+  const counting = { cluster, streams, wanted, range, call, counts };
   const waiting = [...parts];
   const work = async () => {
-    for (let part = waiting.shift(); part; part = waiting.shift()) await counter.count(part);
+    for (let part = waiting.shift(); part; part = waiting.shift()) await countPart(part, counting);
   };
   await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
   return counts.list();
@@ -265,7 +265,9 @@ function withLevel(query: QueryNode | undefined, level: string | undefined): Que
   return query ? { kind: 'and', nodes: [query, condition] } : condition;
 }
 
-interface CounterOptions {
+/** What one query counts, and where its counts are added up. */
+interface Counting {
+  cluster: ClusterState;
   streams: Streams;
   wanted: WantedLabels;
   range: CountRange;
@@ -273,73 +275,54 @@ interface CounterOptions {
   counts: SeriesCounts;
 }
 
-/** Sends the requests of one query, and adds up what they count. */
-class Counter {
-  readonly #cluster: ClusterState;
-  readonly #options: CounterOptions;
+async function countPart(part: CountPart, counting: Counting): Promise<void> {
+  const { field } = counting.wanted;
+  if (field === undefined) return countRecords(part, counting);
+  const names = fieldsOf(field);
+  for (const name of names) await countValues(part, name, counting);
+  // Records without the field are a series without the label.
+  const absent = names.map((name): QueryNode => ({ kind: 'not', node: { kind: 'exists', field: name } }));
+  const query: QueryNode = { kind: 'and', nodes: [...(part.query ? [part.query] : []), ...absent] };
+  await countRecords({ ...part, query }, counting);
+}
 
-  constructor(cluster: ClusterState, options: CounterOptions) {
-    this.#cluster = cluster;
-    this.#options = options;
+async function countRecords(part: CountPart, counting: Counting): Promise<void> {
+  const { cluster, range, call, streams, wanted, counts } = counting;
+  const { fromMs, toMs, bucketMs = toMs - fromMs } = range;
+  const request = { ...toRequest(part, range), bucketMs, buckets: MAX_BUCKETS };
+  const answer = await cluster.logHistogram(request, searchOptions(call));
+  streams.warn(answer);
+  checkWidth(answer.bucketMs, range);
+  const hasLevel = wanted.hasLevel && wanted.field === undefined;
+  for (const { startMs, counts: levels, nodes } of answer.buckets) {
+    if (hasLevel)
+      for (const [level, count] of Object.entries(levels))
+        counts.add(level === 'NONE' ? part.labels : { ...part.labels, level: level.toLowerCase() }, startMs, count);
+    else
+      for (const [node, count] of Object.entries(nodes))
+        counts.add({ ...pickLabels(streams.labelsOf(node), wanted.nodes), ...part.labels }, startMs, count);
   }
+}
 
-  async count(part: CountPart): Promise<void> {
-    const { field } = this.#options.wanted;
-    if (field === undefined) return this.#histogram(part);
-    const names = fieldsOf(field);
-    for (const name of names) await this.#values(part, name);
-    // Records without the field are a series without the label.
-    const absent = names.map((name): QueryNode => ({ kind: 'not', node: { kind: 'exists', field: name } }));
-    await this.#histogram({ ...part, query: { kind: 'and', nodes: [...(part.query ? [part.query] : []), ...absent] } });
+async function countValues(part: CountPart, field: string, counting: Counting): Promise<void> {
+  const { cluster, range, call, streams, counts } = counting;
+  const buckets = range.bucketMs === undefined ? {} : { bucketMs: range.bucketMs };
+  const request = { ...toRequest(part, range), by: field, limit: MAX_VALUES, ...buckets };
+  const answer = await cluster.logTop(request, searchOptions(call));
+  streams.warn(answer);
+  checkWidth(answer.bucketMs, range);
+  if (answer.others > 0)
+    streams.warnings.add(`${answer.others} records have other values of ${field} than the ${MAX_VALUES} most frequent`);
+  if (!answer.isExact) streams.warnings.add(`the counts by ${field} are estimated: it has too many values`);
+  for (const { value, count, buckets: cells } of answer.values) {
+    const labels = { ...part.labels, [labelName(field)]: value };
+    if (range.bucketMs === undefined) counts.add(labels, range.fromMs, count);
+    else for (const cell of cells ?? []) counts.add(labels, cell.startMs, cell.count);
   }
+}
 
-  async #histogram(part: CountPart): Promise<void> {
-    const { range, call, streams, wanted, counts } = this.#options;
-    const { fromMs, toMs, bucketMs = toMs - fromMs } = range;
-    const request = { ...this.#request(part), bucketMs, buckets: MAX_BUCKETS };
-    const answer = await this.#cluster.logHistogram(request, searchOptions(call));
-    streams.warn(answer);
-    checkWidth(answer.bucketMs, range);
-    const hasLevel = wanted.hasLevel && wanted.field === undefined;
-    for (const bucket of answer.buckets) {
-      if (hasLevel)
-        for (const [level, count] of Object.entries(bucket.counts))
-          counts.add(
-            level === 'NONE' ? part.labels : { ...part.labels, level: level.toLowerCase() },
-            bucket.startMs,
-            count,
-          );
-      else
-        for (const [node, count] of Object.entries(bucket.nodes)) {
-          const labels = { ...pickLabels(streams.labelsOf(node), wanted.nodes), ...part.labels };
-          counts.add(labels, bucket.startMs, count);
-        }
-    }
-  }
-
-  async #values(part: CountPart, field: string): Promise<void> {
-    const { range, call, streams, counts } = this.#options;
-    const buckets = range.bucketMs === undefined ? {} : { bucketMs: range.bucketMs };
-    const request = { ...this.#request(part), by: field, limit: MAX_VALUES, ...buckets };
-    const answer = await this.#cluster.logTop(request, searchOptions(call));
-    streams.warn(answer);
-    if (range.bucketMs !== undefined) checkWidth(answer.bucketMs, range);
-    if (answer.others > 0)
-      streams.warnings.add(
-        `${answer.others} records have other values of ${field} than the ${MAX_VALUES} most frequent`,
-      );
-    if (!answer.isExact) streams.warnings.add(`the counts by ${field} are estimated: it has too many values`);
-    for (const { value, count, buckets: cells } of answer.values) {
-      const labels = { ...part.labels, [labelName(field)]: value };
-      if (range.bucketMs === undefined) counts.add(labels, range.fromMs, count);
-      else for (const cell of cells ?? []) counts.add(labels, cell.startMs, cell.count);
-    }
-  }
-
-  #request({ selection, query }: CountPart) {
-    const { fromMs, toMs } = this.#options.range;
-    return { ...selection, fromMs, toMs, ...(query && { query }) };
-  }
+function toRequest({ selection, query }: CountPart, { fromMs, toMs }: CountRange) {
+  return { ...selection, fromMs, toMs, ...(query && { query }) };
 }
 
 /** The engine widens buckets of which there would be too many. */

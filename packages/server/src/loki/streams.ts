@@ -9,7 +9,7 @@ import {
   PortholeError,
   UNKNOWN_ROLE,
 } from '@porthole/contract';
-import type { LabelMatcher, LogqlLogs } from './logql.ts';
+import type { LogqlLogs } from './logql.ts';
 
 export type LokiLabels = Readonly<Record<string, string>>;
 
@@ -18,7 +18,7 @@ export interface LokiStream {
   node: string;
   log: string;
   labels: LokiLabels;
-  files: readonly StreamFile[];
+  files: StreamFile[];
 }
 
 interface StreamFile {
@@ -47,39 +47,46 @@ export class Streams {
   readonly #nodes: ReadonlyMap<string, LokiLabels>;
   readonly #logOf: ReadonlyMap<string, string>;
 
-  static async find(
-    cluster: ClusterState,
-    { matchers, filteredFields }: LogqlLogs,
-    options: CallOptions,
-  ): Promise<Streams> {
+  static async find(cluster: ClusterState, logs: LogqlLogs, options: CallOptions): Promise<Streams> {
     const found = await cluster.nodes(options);
     const labels = new Map(found.nodes.map((node) => [node.id, nodeLabels(found.cluster, node)]));
-    const streams = new Streams(labels, await selectNodes(cluster, { found: found.nodes, labels, matchers }, options));
-    for (const name of filteredFields)
-      if (streams.nodeLabels.has(name))
-        throw new PortholeError('QUERY_INVALID', `not supported here: "${name}" behind a pipe: put it into the braces`);
+    const ofNodes = logs.matchers.filter(({ name }) => name !== 'log');
+    const fits = (id: string, matchers = ofNodes) =>
+      matchers.every(({ name, test }) => test(labels.get(id)?.[name] ?? ''));
+    const selected = [...labels.keys()].filter((id) => fits(id));
+    // Without names, what only the archive has is found, too.
+    const selection = selected.length === labels.size ? {} : { nodes: selected };
+    const files = selected.length === 0 ? { files: [], members: [] } : await cluster.logFiles(selection, options);
+    const streams = new Streams(labels, { files, logs, selection: selected.length === 0 ? undefined : selection });
+    const named = ofNodes.filter(({ name }) => name === 'node' || name === 'cluster');
+    for (const { id, role } of found.nodes)
+      if (role === UNKNOWN_ROLE && !fits(id) && fits(id, named))
+        streams.warnings.add(`${id}: its role and labels are not known`);
     return streams;
   }
 
-  private constructor(nodes: ReadonlyMap<string, LokiLabels>, { selection, files, matchers, unknown }: Selected) {
+  private constructor(
+    nodes: ReadonlyMap<string, LokiLabels>,
+    { files, logs: { matchers, filteredFields }, selection }: FoundFiles,
+  ) {
     this.#nodes = nodes;
     this.nodeLabels = new Set([...nodes.values()].flatMap((labels) => Object.keys(labels)));
+    for (const name of filteredFields)
+      if (this.nodeLabels.has(name))
+        throw new PortholeError('QUERY_INVALID', `not supported here: "${name}" behind a pipe: put it into the braces`);
     this.warn(files);
-    for (const id of unknown) this.warnings.add(`${id}: its role and labels are not known`);
     this.#logOf = new Map(files.files.map(({ node, name, family }) => [fileKey(node, name), family]));
     const logMatchers = matchers.filter(({ name }) => name === 'log');
-    const byLog = new Map<string, { node: string; log: string; files: StreamFile[] }>();
+    const streams = new Map<string, LokiStream>();
     for (const file of files.files) {
       const { node, family: log } = file;
       if (!logMatchers.every(({ test }) => test(log))) continue;
-      const stream = byLog.get(fileKey(node, log)) ?? { node, log, files: [] };
-      byLog.set(fileKey(node, log), stream);
+      const labels = { ...this.labelsOf(node), log };
+      const stream: LokiStream = streams.get(fileKey(node, log)) ?? { node, log, labels, files: [] };
+      streams.set(fileKey(node, log), stream);
       stream.files.push(file);
     }
-    this.streams = [...byLog.values()].map((stream) => ({
-      ...stream,
-      labels: { ...this.labelsOf(stream.node), log: stream.log },
-    }));
+    this.streams = [...streams.values()];
     const logs = [...new Set(this.streams.map(({ log }) => log))].sort();
     this.logs = logMatchers.length === 0 ? undefined : logs;
     this.selection = this.logs?.length === 0 ? undefined : selection;
@@ -110,7 +117,7 @@ export class Streams {
       if (part.reason !== 'limit' && !part.isExpected) this.warnings.add(missingText(part));
   }
 
-  /** Notes a response, for Loki's `warnings`. */
+  /** Loki's `warnings`. */
   listWarnings(): string[] {
     const all = [...this.warnings];
     if (all.length <= MAX_WARNINGS) return all;
@@ -118,35 +125,10 @@ export class Streams {
   }
 }
 
-interface Selected {
-  selection: MemberSelection | undefined;
+interface FoundFiles {
   files: Awaited<ReturnType<ClusterState['logFiles']>>;
-  matchers: readonly LabelMatcher[];
-  /** Members that may belong to it. */
-  unknown: readonly string[];
-}
-
-async function selectNodes(
-  cluster: ClusterState,
-  {
-    found,
-    labels,
-    matchers,
-  }: { found: readonly ClusterNode[]; labels: ReadonlyMap<string, LokiLabels>; matchers: readonly LabelMatcher[] },
-  options: CallOptions,
-): Promise<Selected> {
-  const ofNodes = matchers.filter(({ name }) => name !== 'log');
-  const fits = (id: string, tested = ofNodes) => tested.every(({ name, test }) => test(labels.get(id)?.[name] ?? ''));
-  const ids = found.map(({ id }) => id);
-  const selected = ids.filter((id) => fits(id));
-  const named = ofNodes.filter(({ name }) => name === 'node' || name === 'cluster');
-  const unknown = found.filter(({ id, role }) => role === UNKNOWN_ROLE && !fits(id) && fits(id, named));
-  const none = { selection: undefined, files: { files: [], members: [] }, matchers };
-  if (selected.length === 0) return { ...none, unknown: unknown.map(({ id }) => id) };
-  // Without names, what only the archive has is found, too.
-  const selection = selected.length === ids.length ? {} : { nodes: selected };
-  const files = await cluster.logFiles(selection, options);
-  return { selection, files, matchers, unknown: unknown.map(({ id }) => id) };
+  logs: LogqlLogs;
+  selection: MemberSelection | undefined;
 }
 
 /** Labels have letters, digits and underscores only. */
