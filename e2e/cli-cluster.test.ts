@@ -205,11 +205,11 @@ describe('porthole logs of a cluster', () => {
     expect(await runCli(node, 'logs', '--all')).toEqual({
       code: 3,
       stdout: [
-        '2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
-        '2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: also second',
-        '2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: second',
-        '2026-11-15 11:00:03.000\tINFO\ta.go:1\t[A]: not valid UTF-8: \ufffd',
-        'without its line',
+        'broker-1:a.log:2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
+        'broker-1:b.log:2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: also second',
+        'broker-2:a.log:2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: second',
+        'broker-2:a.log:2026-11-15 11:00:03.000\tINFO\ta.go:1\t[A]: not valid UTF-8: \ufffd',
+        'broker-2:a.log:without its line',
         '',
       ].join('\n'),
       stderr:

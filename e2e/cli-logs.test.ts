@@ -414,7 +414,7 @@ describe('porthole logs by field', () => {
     expect(csv.stdout).toBe('level,count\r\nINFO,2\r\n');
     const none = await logs(cwd, 'top', 'tok', '.');
     expect(none).toMatchObject({ code: 1, stdout: expect.stringMatching(/^tok +.*\nwithout tok +5 +100\.0%\n$/) });
-    expect(none.stderr).toContain('no matching record has the field tok; "porthole logs fields" lists the fields');
+    expect(none.stderr).toContain('no matching record has the field tok; did you mean "took"?');
   });
 
   it('top over time draws a line of blocks, and fits a narrow terminal', async () => {

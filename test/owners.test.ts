@@ -22,7 +22,16 @@ const RAW_MODULES = ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'child_pro
 
 /** What they have besides: values, and parts of connections that others own. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'createSecureContext', 'constants', 'STATUS_CODES'],
+  ...[
+    'BlockList',
+    'checkServerIdentity',
+    'isIP',
+    'isIPv4',
+    'isIPv6',
+    'createSecureContext',
+    'constants',
+    'STATUS_CODES',
+  ],
   ...['parentPort', 'workerData', 'isMainThread', 'Metadata', 'status', 'credentials', 'ServerCredentials'],
   ...['ServerInterceptingCall', 'ServerListenerBuilder'],
 ]);

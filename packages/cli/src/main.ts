@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
 import { EXIT, interruptionIn, ProgramError } from './exit.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal, TerminalFilter } from './output/terminal.ts';
-import { buildProgram, expandHelp, VERSION_REQUESTED } from './program.ts';
+import { buildProgram, expandHabit, expandHelp, VERSION_REQUESTED } from './program.ts';
 
 /** What completion scripts call: no command for people, so not among the commands. */
 const COMPLETE = '__complete';
@@ -15,7 +16,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   endWithOutput();
   try {
     if (argv[2] === COMPLETE) return await (await import('./completion/complete.ts')).complete(argv.slice(3), filter);
-    const line = expandHelp(argv, COMMAND_TREE);
+    const line = expandHelp(withoutHabit(argv), COMMAND_TREE);
     const program = await buildProgram(COMMAND_TREE, line, (...command) => runCommand(filter, ...command));
     // Not a default action: it would take a mistyped command for its argument.
     if (line.length <= 2) program.help();
@@ -25,6 +26,14 @@ export async function run(argv: readonly string[]): Promise<void> {
       return run([...argv.slice(0, 2), 'version']);
     process.exitCode = reportError(error);
   }
+}
+
+/** A word of habit is replaced by the command that it means, unless it is a file here. */
+function withoutHabit(argv: readonly string[]): readonly string[] {
+  const habit = expandHabit(argv);
+  if (habit === undefined || (argv[2] === 'logs' && existsSync(argv[3] ?? ''))) return argv;
+  if (!argv.some((word) => word === '-q' || word === '--quiet')) console.error(`porthole: ${habit.note}`);
+  return habit.argv;
 }
 
 async function runCommand(
@@ -113,7 +122,8 @@ function explainClientError(error: Error & { code?: string; url?: string }): str
 
 const HINTS: Readonly<Record<string, string>> = {
   UNREACHABLE: 'Is the node running? Set its address with --url or PORTHOLE_URL ("porthole serve" starts one here)',
-  UNAUTHENTICATED: 'Pass a token with --token-file FILE or PORTHOLE_TOKEN',
+  UNAUTHENTICATED:
+    'Pass a token with --token-file FILE or PORTHOLE_TOKEN, or a client certificate with --cert-file FILE and --key-file FILE',
 };
 
 function isSystemError(error: Error): boolean {

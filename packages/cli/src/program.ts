@@ -55,6 +55,28 @@ export function expandHelp(argv: readonly string[], tree: CommandDefinition): re
   return [node, program, ...names, ...(at ? ['--help'] : [])];
 }
 
+/** What people type out of habit, and the command it means here. */
+const HABITS: Readonly<Record<string, readonly string[]>> = {
+  tail: ['logs'],
+  follow: ['logs', '--follow'],
+  top: ['logs', 'top'],
+  'logs list': ['logs', 'ls'],
+  'logs stats': ['logs', 'digest'],
+  'logs tail': ['logs'],
+  'logs follow': ['logs', '--follow'],
+};
+
+/** The command line that such a word means, and a note that says so; `undefined` if it starts with none. */
+export function expandHabit(argv: readonly string[]): { argv: readonly string[]; note: string } | undefined {
+  const [node = '', program = '', ...words] = argv;
+  const count = words[0] === 'logs' ? 2 : 1;
+  const typed = words.slice(0, count).join(' ');
+  const meant = Object.hasOwn(HABITS, typed) ? HABITS[typed] : undefined;
+  if (meant === undefined) return undefined;
+  const note = `"porthole ${typed}" is "porthole ${meant.join(' ')}"`;
+  return { argv: [node, program, ...meant, ...words.slice(count)], note };
+}
+
 /** `help X` and mistyped commands only need names and descriptions, so unnamed commands are added without flags. */
 function wantedBranch(argv: readonly string[]): (name: string) => boolean {
   const words = new Set(argv.slice(2));

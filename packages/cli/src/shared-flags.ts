@@ -164,8 +164,8 @@ export const PREFIX_FLAG: FlagDefinition = {
   value: 'when',
   alone: 'always',
   choices: ['auto', 'always', 'never'],
-  default: 'auto: pretty output of several files',
-  about: 'print the file name before each record',
+  default: 'auto: pretty output of several files, raw output of several nodes',
+  about: 'print the file, or node and file, before each record',
 };
 
 /** Selects members of a cluster. */

@@ -18,6 +18,13 @@ it.each([400, 401, 404, 410, 500])('%i is not retried', async (status) => {
   expect(odd.requests).toHaveLength(1);
 });
 
+it('a configuration that is broken is not retried, though its status is 503', async () => {
+  const odd = await startOddServer(respondWith(503, '{"code":"CONFIG_UNAVAILABLE","detail":"line 3"}'));
+  const error = await catchFailure(testClient({ url: odd.url }).config());
+  expect(error).toMatchObject({ code: 'CONFIG_UNAVAILABLE', isRetryable: false });
+  expect(odd.requests).toHaveLength(1);
+});
+
 it('the wait is a random part of the longest one', async () => {
   const odd = await startOddServer(respondWith(503, ''));
   const clock = testClock();

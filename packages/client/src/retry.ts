@@ -1,3 +1,4 @@
+import { ERROR_KINDS } from '@porthole/contract';
 import type { StrictOptions } from './client-options.ts';
 import { ClientError } from './errors/client-error.ts';
 
@@ -33,10 +34,13 @@ export function requestedWait(error: unknown, { maxBackoffMs }: RetryDeps['optio
   return Math.min(error.retryAfterMs, maxBackoffMs);
 }
 
-/** A timeout is not retried: it would take the same time again. */
+/** A timeout is not retried: it would take the same time again. Nor is what the node says will fail again. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
-  return error.code === 'UNREACHABLE' || TRANSIENT_STATUSES.has(error.status ?? 0);
+  const { code, status = 0 } = error;
+  // A code that the node itself responded with; what a proxy sends instead (502) has none.
+  const lasts = !error.isRetryable && status === 503 && ERROR_KINDS[code].http === status;
+  return code === 'UNREACHABLE' || (TRANSIENT_STATUSES.has(status) && !lasts);
 }
 
 /** Time and randomness; tests provide their own. */

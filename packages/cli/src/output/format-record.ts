@@ -31,14 +31,16 @@ export function formatRecord(record: PrintableRecord, style: RecordStyle): strin
   const shown = style.isTty ? visibleJson : String;
   if (style.format === 'json') return `${shown(exactJson(record))}\n`;
   if (style.format === 'logfmt') return `${shown(logfmtText(record, style))}\n`;
-  const prefix = style.prefix ? `${formatFileLabel(record, style.colors)}${style.format === 'raw' ? ':' : ' '}` : '';
-  return `${prefix}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
+  return `${style.prefix ? formatPrefix(record, style) : ''}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
 }
 
-/** `NODE:FILE` as commands accept it; only the file for a single node. */
-function formatFileLabel({ node, file, target = file }: PrintableRecord, colors: Colors): string {
+/** What stands before a record: `NODE:FILE` as commands accept it, or only the file for a single node. */
+export function formatPrefix(
+  { node, file, target = file }: PrintableRecord,
+  { colors, format }: Pick<RecordStyle, 'colors' | 'format'>,
+): string {
   const paint = node === undefined ? colors.cyan : nodeColor(node, colors);
-  return paint(visibleText(node === undefined ? target : `${node}:${file}`));
+  return `${paint(visibleText(node === undefined ? target : `${node}:${file}`))}${format === 'raw' ? ':' : ' '}`;
 }
 
 function rawText({ raw, message }: PrintableRecord, { isTty }: RecordStyle): string {

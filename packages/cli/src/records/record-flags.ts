@@ -75,7 +75,10 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   const { format } = output;
   const choice = invocation.text('prefix') ?? 'auto';
   const isMany = readsSeveralFiles(sources);
-  const prefix = choice === 'always' || (choice === 'auto' && format === 'pretty' && isMany);
+  // Lines of several nodes are of no use without their node, wherever they are piped to.
+  const isOfNodes = sources.some(({ isCluster }) => isCluster);
+  const isNeeded = (format === 'pretty' && isMany) || (format === 'raw' && isOfNodes);
+  const prefix = choice === 'always' || (choice === 'auto' && isNeeded);
   const texts = [
     ...invocation.texts('grep').filter(Boolean),
     ...foundTexts(parseQuery(invocation.text('query') ?? '')),

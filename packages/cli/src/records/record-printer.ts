@@ -1,5 +1,5 @@
 import type { FoundRecord } from '@porthole/logs';
-import { formatRecord, type RecordStyle } from '../output/format-record.ts';
+import { formatPrefix, formatRecord, type RecordStyle } from '../output/format-record.ts';
 import type { Progress } from '../output/progress.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { FileHolder, PrintableRecord } from '../sources/log-source.ts';
@@ -73,13 +73,14 @@ export class RecordPrinter {
 
   async #add({ source, record }: SourcedRecord): Promise<void> {
     const { style } = this.#options;
-    const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
-    if (!isExact) {
-      const named = source.place ? { ...record, target: `${source.place}${record.file}` } : record;
+    const named = source.place ? { ...record, target: `${source.place}${record.file}` } : record;
+    if (style.format !== 'raw' || style.isTty) {
       if (style.layout) return void this.#rows.push(named);
       return void this.#parts.push(formatRecord(named, style));
     }
-    if (this.#openEnd !== undefined && this.#openEnd !== positionKey(record, record.offset)) this.#parts.push('\n');
+    const isContinued = this.#openEnd === positionKey(record, record.offset);
+    if (this.#openEnd !== undefined && !isContinued) this.#parts.push('\n');
+    if (style.prefix && !isContinued) this.#parts.push(formatPrefix(named, style));
     const { text, isOpen } = await this.#exactText({ source, record });
     this.#parts.push(text);
     this.#openEnd = isOpen ? positionKey(record, record.offset + record.bytes) : undefined;

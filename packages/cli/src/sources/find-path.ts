@@ -1,8 +1,10 @@
 import type { Stats } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '@porthole/contract';
+import { nearestNames } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
+import { visibleText } from '../output/visible-text.ts';
 
 export interface LocalPath {
   dir: string;
@@ -26,9 +28,24 @@ export async function findPath(word: string, onlyExplicit: boolean): Promise<Loc
   } catch (error) {
     const mayBeRemote = !isExplicit || (onlyExplicit && !/^(\/|\.\.?(\/|$))/.test(word));
     if (mayBeRemote && isMissing(error)) return undefined;
-    throw new ProgramError(`${word}: ${explainPathError(error)}`, { cause: error });
+    const near = isMissing(error) ? await nearFiles(word) : [];
+    throw new ProgramError(`${word}: ${explainPathError(error)}${meantText(near)}`, { cause: error });
   }
   throw new ProgramError(`${word}: neither a file nor a directory`);
+}
+
+/** Files whose names are near to that of a file that does not exist, as it would be written. */
+export async function nearFiles(word: string): Promise<string[]> {
+  const dir = word.slice(0, word.lastIndexOf('/') + 1);
+  // A directory that cannot be read has nothing to offer.
+  const names = await readdir(dir || '.').catch(() => []);
+  return nearestNames(word.slice(dir.length), names).map((name) => dir + name);
+}
+
+/** `; did you mean "a.log" or "b.log"?` */
+export function meantText(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  return visibleText(`; did you mean ${names.map((name) => JSON.stringify(name)).join(' or ')}?`);
 }
 
 /** The file at a path, or `undefined` if there is none. */

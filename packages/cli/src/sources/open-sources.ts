@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeClient } from '@porthole/client';
 import { codeOf, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
-import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
+import { createZone, LogDir, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
 import type { TailNode } from '@porthole/server/contract-node';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+import { visibleText } from '../output/visible-text.ts';
 import { isUrl, namesNode } from './endpoint.ts';
-import { findPath, isJournal, journalLog, type LocalPath } from './find-path.ts';
+import { findPath, isJournal, journalLog, type LocalPath, meantText, nearFiles } from './find-path.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { clusterBackend, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
@@ -49,6 +50,34 @@ export async function openSources(invocation: Invocation, targets: readonly stri
     await opener.close();
     throw error;
   }
+}
+
+/** More names would not help. */
+const SHOWN_NAMES = 10;
+
+const NOT_FOUND: ReadonlySet<string> = new Set(['LOG_FILE_NOT_FOUND', 'LOG_FAMILY_NOT_FOUND']);
+
+/** For a log that does not exist, an error that names what there is: logs, and files here. Any other error is returned as it is. */
+export async function explainMissingLog(error: unknown, sources: readonly LogSource[]): Promise<unknown> {
+  if (!(error instanceof Error) || !NOT_FOUND.has(codeOf(error))) return error;
+  const near: string[] = [];
+  const there: string[] = [];
+  for (const { state, selection } of sources) {
+    const name = selection.file ?? selection.family;
+    if (name === undefined) continue;
+    // Without a list, the error says what it can.
+    const listed = await state.logFiles().catch(() => []);
+    const names = [...new Set(listed.flatMap((each) => [each.name, each.family]))];
+    if (names.includes(name)) continue;
+    near.push(...nearestNames(name, names), ...(await nearFiles(name)).map((file) => `./${file}`));
+    there.push(...new Set(listed.map(({ family }) => family)));
+  }
+  const [reason = ''] = error.message.split('; did you mean');
+  if (near.length > 0) return new ProgramError(reason + meantText(near), { cause: error });
+  if (there.length === 0) return error;
+  const more = there.length > SHOWN_NAMES ? ` and ${there.length - SHOWN_NAMES} more` : '';
+  const shown = visibleText(`; there are ${there.slice(0, SHOWN_NAMES).join(', ')}${more}`);
+  return new ProgramError(reason + shown, { cause: error });
 }
 
 /** Gives each source a place where files of another one may have the same name. */

@@ -33,7 +33,7 @@ export async function queryCluster<T>(node: NodeClient, query: (cluster: Cluster
 }
 
 /** The ids of all members, whether up or not. */
-async function fetchMemberIds(node: NodeClient): Promise<string[]> {
+export async function fetchMemberIds(node: NodeClient): Promise<string[]> {
   const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
   return nodes.map(({ id }) => id);
 }

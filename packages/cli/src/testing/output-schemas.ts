@@ -225,7 +225,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'logs histogram': lines({ anyOf: [extended('Histogram', TARGET), extended('ClusterHistogram', TARGET)] }),
   'logs top': lines({ anyOf: [extended('Top', TARGET), extended('ClusterTop', TARGET)] }),
   'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
-  'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
+  'logs around': lines(RECORDS),
   events: lines(EVENT),
   incident: whole({ $ref: '#/components/schemas/Incident' }),
   'archive status': lines(ARCHIVE_STATUS),

@@ -114,6 +114,12 @@ describe('an etcd that does not let everyone in', () => {
     const { file, ca, cert, key } = makeCertificates();
     const tls = { certFile: file('server.crt'), keyFile: file('server.key'), clientCaFile: file('ca.crt') };
     const etcd = await startTestEtcd({ tls });
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => {
+      process.off('warning', onWarning);
+    });
     const first = await joinEtcd('a', etcd.url, { tls: { ca, cert, key } });
     await joinEtcd('b', etcd.url, { tls: { ca, cert, key } });
     await eventually(() => expect([first.state.state, ...memberIds(first)]).toEqual(['ok', 'a', 'b']));
@@ -124,6 +130,15 @@ describe('an etcd that does not let everyone in', () => {
       state: 'stale',
       detail: expect.stringContaining('certificate') as string,
     });
+    // An address is no name of a server: Node.js would say so on stderr (DEP0123).
+    expect(warnings.map(String)).toEqual([]);
+  });
+
+  it('must have a certificate for the address that it is contacted by', async () => {
+    const { file, ca } = makeCertificates();
+    const etcd = await startTestEtcd({ tls: { certFile: file('server.crt'), keyFile: file('server.key') } });
+    const other = await joinEtcd('a', etcd.url.replace('127.0.0.1', '127.0.0.2'), { tls: { ca } });
+    expect(other.state).toMatchObject({ state: 'stale', detail: expect.stringContaining('127.0.0.2') as string });
   });
 
   it('is not reached with an invalid certificate; the node runs all the same', async () => {

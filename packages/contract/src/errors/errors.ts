@@ -130,7 +130,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOG_FILE_TRUNCATED: { http: 500, grpc: 'DATA_LOSS', retryable: true, title: 'Log file shrank while it was read' },
   LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
   JOURNAL_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The journal cannot be read' },
-  CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
+  CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: false, title: 'Configuration cannot be read' },
   CONFIG_VERSION_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

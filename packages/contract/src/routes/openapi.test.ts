@@ -31,6 +31,16 @@ const document = buildOpenApi({ version: '1.2.3' }) as unknown as {
 const LINTER = join(dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')), 'bin/cli.js');
 
 describe('the OpenAPI document', () => {
+  it('declares the tags that its operations have, and no others', () => {
+    const { paths, tags } = buildOpenApi({ version: '1' }) as {
+      paths: Record<string, Record<string, { tags: string[] }>>;
+      tags: { name: string; description: string }[];
+    };
+    const used = Object.values(paths).flatMap((path) => Object.values(path).flatMap((operation) => operation.tags));
+    expect(tags.map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
+    expect(tags.every(({ description }) => description.endsWith('.'))).toBe(true);
+  });
+
   it('passes the strict rules of a linter', () => {
     const dir = mkdtempSync(join(tmpdir(), 'porthole-openapi-'));
     onTestFinished(() => rmSync(dir, { recursive: true }));

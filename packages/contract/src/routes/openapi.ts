@@ -28,6 +28,7 @@ export function buildOpenApi({ version, basePath = '' }: { version: string; base
     },
     servers: [{ url: basePath || '/', description: 'The node that serves this document.' }],
     security: [{ bearer: [] }, { certificate: [] }, {}],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: SCHEMAS,
@@ -97,7 +98,13 @@ function describeRole({ role }: Route): string {
   return role === 'any' ? 'Needs credentials, but no role.' : `Needs the role \`${role}\`.`;
 }
 
-function routeTag({ path }: Route): string {
+const TAGS = {
+  'node state': 'The configuration, logs and events of the node that answers.',
+  cluster: 'The same of all members of its cluster, and which these are.',
+  operations: 'Health, metrics, documentation and the console.',
+} as const;
+
+function routeTag({ path }: Route): keyof typeof TAGS {
   if (path.startsWith('/api/v1/cluster/')) return 'cluster';
   return path.startsWith('/api/v1/') ? 'node state' : 'operations';
 }

@@ -48,6 +48,17 @@ describe('a time', () => {
     [' NOW ', nowMs],
     ['-5m', nowMs - 300_000],
     ['5 m', nowMs - 300_000],
+    // Months are those of the calendar; 15 November 2026 is a Sunday.
+    ['1mo', Date.UTC(2026, 9, 15, 12)],
+    ['-2 months', Date.UTC(2026, 8, 15, 12)],
+    ['9 Months ago', Date.UTC(2026, 1, 15, 12)],
+    ['1 month 2 days ago', Date.UTC(2026, 9, 13, 12)],
+    ['1mo1h', Date.UTC(2026, 9, 15, 11)],
+    ['last month', Date.UTC(2026, 8, 30, 22)],
+    ['Last Month 14:00', Date.UTC(2026, 9, 1, 12)],
+    ['this month', Date.UTC(2026, 9, 31, 22)],
+    ['last week', Date.UTC(2026, 10, 1, 22)],
+    ['this week', Date.UTC(2026, 10, 8, 22)],
     ['2 Days Ago', nowMs - 2 * 24 * HOUR_MS],
     ['2026-11-15T10:20:30 UTC', Date.UTC(2026, 10, 15, 10, 20, 30)],
     ['2026-11-15T10:20:30+05', Date.UTC(2026, 10, 15, 5, 20, 30)],
@@ -57,6 +68,11 @@ describe('a time', () => {
 
   it.each([
     'yesterday 24:00',
+    'last year',
+    'last monthly',
+    '1.5mo',
+    '1mon',
+    '99999mo',
     'yesterday14:00',
     'today 9',
     '12:60',
@@ -127,6 +143,12 @@ describe('a time', () => {
   });
 });
 
+it('a month before a day that the other month does not have is its last day', () => {
+  const clock = { nowMs: Date.UTC(2026, 2, 31, 10), offsetMsAt: () => 0 };
+  expect(readTime('1mo', clock)).toEqual({ timeMs: Date.UTC(2026, 1, 28, 10) });
+  expect(readTime('25mo', clock)).toEqual({ timeMs: Date.UTC(2024, 1, 29, 10) });
+});
+
 describe('a span of time', () => {
   it.each([
     ['500', 500],
@@ -144,7 +166,7 @@ describe('a span of time', () => {
     expect(parseSpan(text)).toBe(spanMs);
   });
 
-  it.each(['', 'm', '-1m', '1m ago', '1M', '1y', `${'9'.repeat(15)}w`, '9'.repeat(16), '1m1'])(
+  it.each(['', 'm', '-1m', '1m ago', '1M', '1y', '1mo', `${'9'.repeat(15)}w`, '9'.repeat(16), '1m1'])(
     '%j is refused',
     (text) => {
       expect(parseSpan(text)).toBeUndefined();

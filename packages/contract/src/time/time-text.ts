@@ -11,7 +11,7 @@ export interface RequestClock {
 type TimeReading = { timeMs: number } | { problem: string };
 
 const TIME_FORMS =
-  'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
+  'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", "last month", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
 
 /** The largest distance from 1970 of a JavaScript date. */
 const MAX_TIME_MS = 8.64e15;
@@ -24,7 +24,9 @@ const MAX_LENGTH = 100;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?$/;
 const AGO = /^(-?) ?(\d.*?)( ago)?$/i;
 const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
-const DAY_WORD = /^(today|yesterday)(?![a-z])/i;
+const DAY_WORD = /^(today|yesterday|(?:this|last) (?:week|month))(?![a-z])/i;
+/** Among the parts of a duration. Only of a time: how long a month is depends on where it is counted from. */
+const MONTHS = /(?<![\d.])(\d{1,4}) ?(?:mos?|months?)(?![a-z]) ?/i;
 const TIME_OF_DAY = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/;
 
 const OFFSET = /^ ?([-+])(\d\d)(?::?(\d\d))?$/;
@@ -88,15 +90,30 @@ function readEpoch(text: string): TimeReading {
   return { timeMs: signed(sign, Number(whole.slice(0, digits < 18 ? -3 : -6))) };
 }
 
-function readAgo(text: string, { nowMs }: RequestClock): TimeReading {
+function readAgo(text: string, clock: RequestClock): TimeReading {
   const [, minus, duration = '', ago] = AGO.exec(text) ?? [];
   if (minus && ago) return { problem: 'expected "-" or "ago", not both' };
   if (!/^[\d.]+ ?[a-z]/i.test(duration)) return unknownTime();
-  const reading = readDuration(duration);
-  return 'problem' in reading ? reading : { timeMs: nowMs - reading.durationMs };
+  const [, months = '0'] = MONTHS.exec(duration) ?? [];
+  const rest = duration.replace(MONTHS, '');
+  const reading = rest === '' ? { durationMs: 0 } : readDuration(rest);
+  if ('problem' in reading) return { problem: reading.problem.replace(DURATION_UNITS, `${DURATION_UNITS}, mo`) };
+  return { timeMs: monthsBefore(Number(months), clock) - reading.durationMs };
 }
 
-/** A date, `today`, `yesterday` or no day; a time of day or none; a zone or none. */
+/** The same day and time of an earlier month, or its last day if it has no such day. */
+function monthsBefore(months: number, clock: RequestClock): number {
+  const { nowMs } = clock;
+  if (months === 0) return nowMs;
+  const localMs = nowMs + clock.offsetMsAt(nowMs);
+  const local = new Date(localMs);
+  const [year, month] = [local.getUTCFullYear(), local.getUTCMonth() - months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const dayMs = Date.UTC(year, month, Math.min(local.getUTCDate(), lastDay));
+  return toEpochMs(dayMs + (((localMs % DAY_MS) + DAY_MS) % DAY_MS), clock);
+}
+
+/** A date, `today`, `last month` or no day; a time of day or none; a zone or none. */
 function readCalendar(text: string, clock: RequestClock): TimeReading {
   const date = DATE.exec(text);
   const word = DAY_WORD.exec(text)?.[1]?.toLowerCase();
@@ -112,10 +129,20 @@ function readCalendar(text: string, clock: RequestClock): TimeReading {
   }
   const { nowMs } = clock;
   const today = Math.floor((nowMs + zone.offsetMsAt(nowMs)) / DAY_MS) * DAY_MS;
-  const timeMs = toEpochMs((word === 'yesterday' ? today - DAY_MS : today) + time.ms, zone);
+  const timeMs = toEpochMs(dayNamed(word, today) + time.ms, zone);
   // Logs are of the past: a time of day alone is the last one there was.
   const isAhead = word === undefined && timeMs > nowMs;
   return { timeMs: isAhead ? toEpochMs(today - DAY_MS + time.ms, zone) : timeMs };
+}
+
+/** Midnight of the day that a word means: of a week its Monday, of a month its first. */
+function dayNamed(word: string | undefined, today: number): number {
+  const date = new Date(today);
+  const [which, unit] = word?.split(' ') ?? [];
+  const back = which === 'last' ? 1 : 0;
+  if (unit === 'week') return today - (((date.getUTCDay() + 6) % 7) + 7 * back) * DAY_MS;
+  if (unit === 'month') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, 1);
+  return word === 'yesterday' ? today - DAY_MS : today;
 }
 
 function readDate([text, year, month, day]: RegExpExecArray): { localMs: number } | { problem: string } {

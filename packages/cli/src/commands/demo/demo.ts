@@ -13,6 +13,8 @@ const DEFAULT_NODES = 3;
 
 const DEFAULT_RATE = 20;
 
+const PARENT_CHECK_MS = 500;
+
 export interface DemoCluster {
   /** URL of its first node. */
   url: string;
@@ -24,7 +26,8 @@ export interface DemoCluster {
 }
 
 export async function run(invocation: Invocation): Promise<number> {
-  const demo = await startDemo(invocation, interruptSignal({ graceMs: Number.POSITIVE_INFINITY }));
+  const interrupted = interruptSignal({ graceMs: Number.POSITIVE_INFINITY });
+  const demo = await startDemo(invocation, AbortSignal.any([interrupted, npmGoneSignal(invocation.env)]));
   try {
     await invocation.terminal.write(`porthole is ready at ${demo.url}\n`);
     printSuggestions(invocation, demo);
@@ -33,6 +36,23 @@ export async function run(invocation: Invocation): Promise<number> {
     await demo.stop();
   }
   return EXIT.ok;
+}
+
+/**
+ * Aborts when npm is gone, if npm started this process: on SIGTERM, `npx` ends the shell between the two, and that passes
+ * nothing on.
+ */
+function npmGoneSignal({ npm_command }: NodeJS.ProcessEnv): AbortSignal {
+  const controller = new AbortController();
+  if (npm_command !== undefined) {
+    const parent = process.ppid;
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      controller.abort(new Error('npm is gone'));
+    }, PARENT_CHECK_MS).unref();
+  }
+  return controller.signal;
 }
 
 /** Starts the demo nodes in this process and writes their logs until the signal fires. */

@@ -10,16 +10,17 @@ import {
   parseSpan,
   type SearchOptions,
 } from '@porthole/contract';
-import type {
-  Digest,
-  DigestQuery,
-  Fields,
-  FieldsQuery,
-  Histogram,
-  HistogramQuery,
-  Top,
-  TopQuery,
-  Zone,
+import {
+  type Digest,
+  type DigestQuery,
+  type Fields,
+  type FieldsQuery,
+  type Histogram,
+  type HistogramQuery,
+  nearestNames,
+  type Top,
+  type TopQuery,
+  type Zone,
 } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -33,8 +34,9 @@ import { csvRow } from '../../output/record-layout.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { explainFilter, recordFilter, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
+import { meantText } from '../../sources/find-path.ts';
 import type { LogSource } from '../../sources/log-source.ts';
-import { openSources } from '../../sources/open-sources.ts';
+import { explainMissingLog, openSources } from '../../sources/open-sources.ts';
 
 /* Commands that count records: each queries its sources one after the other. */
 
@@ -86,7 +88,7 @@ export function top(invocation: Invocation): Promise<number> {
   return countRecords(invocation, {
     targets,
     query: (source, zone, options) => source.state.logTop(topQuery(invocation, { by, source, zone }), options),
-    text: (found) => formatCounts(found, invocation),
+    text: (found, zone, source) => formatCounts(found, invocation, () => listFields(invocation, source, zone)),
     isEmpty: ({ values }) => values.length === 0,
   });
 }
@@ -99,7 +101,7 @@ interface CountOptions<T extends Count> {
   targets?: readonly string[];
   query(source: LogSource, zone: Zone, options: SearchOptions): Promise<T>;
   /** As it is printed, unless as JSON. */
-  text(result: T, zone: Zone): string;
+  text(result: T, zone: Zone, source: LogSource): string | Promise<string>;
   isEmpty(result: T): boolean;
 }
 
@@ -132,7 +134,7 @@ async function countRecords<T extends Count>(
       if (sources.length > 1) terminal.note(`${source.label}:`);
       const target = sources.length > 1 ? { target: source.label } : {};
       const isJson = invocation.text('output') === 'json';
-      await terminal.write(isJson ? `${exactJson({ ...result, ...target })}\n` : text(result, zone));
+      await terminal.write(isJson ? `${exactJson({ ...result, ...target })}\n` : await text(result, zone, source));
     }
     progress.end();
     // Counts of a cluster do not report their bytes.
@@ -143,7 +145,7 @@ async function countRecords<T extends Count>(
     if (receipt.isPartial || isCut) return EXIT.partial;
     return isNothing ? EXIT.different : EXIT.ok;
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    throw signal.aborted ? signal.reason : await explainMissingLog(error, sources);
   } finally {
     progress.end();
     await close();
@@ -314,7 +316,29 @@ function topQuery(
   };
 }
 
-function formatCounts(found: Top | ClusterTop, invocation: Invocation): string {
+/** The names of the fields that the records have, the most frequent first. */
+async function listFields(invocation: Invocation, source: LogSource, zone: Zone): Promise<string[]> {
+  const query: FieldsQuery = { ...selectedRecords(invocation, source, zone), limit: DEFAULT_FIELDS };
+  const { fields: listed } = await source.state.logFields(query);
+  return listed.map(({ name }) => name);
+}
+
+/** Names that may have been meant, or some that there are. */
+function suggestFields(name: string, names: readonly string[]): string {
+  const near = meantText(nearestNames(name, names));
+  if (near !== '' || names.length === 0) return near;
+  const more = names.length > SHOWN_FIELDS ? ' ...; "porthole logs fields" lists all' : '';
+  return visibleText(`; there are ${names.slice(0, SHOWN_FIELDS).join(', ')}${more}`);
+}
+
+/** More would not be read. */
+const SHOWN_FIELDS = 20;
+
+async function formatCounts(
+  found: Top | ClusterTop,
+  invocation: Invocation,
+  fieldNames: () => Promise<string[]>,
+): Promise<string> {
   if (invocation.text('output') === 'csv')
     return [[found.by, 'count'], ...found.values.map(({ value, count }) => [value, String(count)])]
       .map(csvRow)
@@ -323,7 +347,9 @@ function formatCounts(found: Top | ClusterTop, invocation: Invocation): string {
   const { values, others, missing, isExact, distinct } = found;
   if (values.length + others + missing === 0) return '';
   if (values.length + others === 0)
-    terminal.note(`no matching record has the field ${visibleText(found.by)}; "porthole logs fields" lists the fields`);
+    terminal.note(
+      `no matching record has the field ${visibleText(found.by)}${suggestFields(found.by, await fieldNames())}`,
+    );
   if (!isExact) {
     const most = Math.max(0, ...values.map(({ error = 0 }) => error));
     const bound = most > 0 ? `; counts marked >= may be too low by up to ${most}` : '';

@@ -8,9 +8,7 @@ import {
   JOURNAL_FLAG,
   MEMBER_FLAGS,
   NODE_OUTPUT_FLAGS,
-  NODES_ARGUMENT,
   outputFlag,
-  PAGED_NODE_FLAGS,
   PAGER_FLAG,
   PREFIX_FLAG,
   RECORD_OUTPUT,
@@ -209,14 +207,21 @@ export const LOGS_COMMAND: CommandDefinition = {
       name: 'around',
       alias: 'moment',
       about: 'show what every node of the cluster logged around a record or a time',
-      args: [{ ...NODES_ARGUMENT, about: 'only these nodes: ids, or patterns with * and ?' }],
+      args: [
+        {
+          ...SOURCE_ARGUMENT,
+          about: `only these nodes: ids, or patterns with * and ?; or, as for "porthole logs", ${SOURCE_ARGUMENT.about.replace(/; default: .*$/, '')}; default: all nodes of the cluster`,
+        },
+      ],
       flags: [
         ...parameterFlags('clusterLogMoment', ['at', 'time']),
         ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
-        ...parameterFlags('clusterLogMoment', ['limit', 'role', 'label', 'store']),
+        ...parameterFlags('clusterLogMoment', ['limit']),
+        ...FILTER_FLAGS.filter(({ long }) => !['since', 'until', 'explain'].includes(long)),
+        ROTATED_FLAG,
         outputFlag(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
-        ...PAGED_NODE_FLAGS,
+        ...END_FLAGS,
       ],
       notes: [
         'In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.',
@@ -224,6 +229,8 @@ export const LOGS_COMMAND: CommandDefinition = {
       examples: [
         ['porthole logs around --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
         ['porthole logs around --at broker-1:CURSOR', 'around a record found before'],
+        ["porthole logs around --time 14:03 -Q 'level>=warn' 'storage-*:'", 'warnings of some nodes'],
+        ['porthole logs around --time 14:03 ./app.log ./db.log', 'two local files'],
       ],
       isPaged: true,
       load: () => import('./around.ts'),

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import {
   type ChannelCredentials,
   Client,
@@ -29,6 +31,12 @@ const CHANNEL_OPTIONS = {
   // Skips the TXT lookup.
   'grpc.service_config_disable_resolution': 1,
 };
+
+/**
+ * An address must not be sent as the server name of TLS (RFC 6066), and gRPC always sends one: Node.js warns of it (DEP0123).
+ * No server knows this name, so that each shows the certificate that it has for clients without one.
+ */
+const NO_SERVER_NAME = { 'grpc.ssl_target_name_override': 'etcd.invalid' };
 
 /** Names as in the .proto; 64-bit numbers as strings, because lease ids need all digits. */
 const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true };
@@ -66,7 +74,8 @@ export class EtcdConnection {
   /** Connects with the first call. */
   constructor(address: Address, access: EtcdAccess = {}) {
     const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-    this.#client = new Client(`${host}:${address.port}`, createCredentials(address, access), CHANNEL_OPTIONS);
+    const options = isIP(address.host) === 0 ? CHANNEL_OPTIONS : { ...CHANNEL_OPTIONS, ...NO_SERVER_NAME };
+    this.#client = new Client(`${host}:${address.port}`, createCredentials(address, access), options);
     this.#access = access;
   }
 
@@ -142,11 +151,14 @@ export function grpcCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function createCredentials({ isTls }: Address, { tls: given }: EtcdAccess): ChannelCredentials {
+function createCredentials({ isTls, host }: Address, { tls: given }: EtcdAccess): ChannelCredentials {
   if (!isTls) return credentials.createInsecure();
   const tls = typeof given === 'function' ? given() : given;
   const bytes = (pem: string | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
-  return credentials.createSsl(bytes(tls?.ca), bytes(tls?.key), bytes(tls?.cert));
+  return credentials.createSsl(bytes(tls?.ca), bytes(tls?.key), bytes(tls?.cert), {
+    // The certificate must be for the address, whatever name was sent.
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+  });
 }
 
 /** `hasleader`: an etcd member without quorum fails instead of staying silent forever. */
