@@ -89,6 +89,8 @@ it('records of several nodes have their node in front when they are piped', asyn
   expect((await run('logs', '--all', '-n', '1')).stdout).toBe(prefixed('broker.log', line(5, 'INFO', 'broker 5')));
   expect((await run('logs', '--all', 'access.log', '--prefix', 'never')).stdout).toBe(ACCESS);
   expect((await run('logs', 'access.log')).stdout).toBe(ACCESS);
+  expect((await run('logs', 'n-1:access.log')).stdout).toBe(ACCESS);
+  expect((await run('logs', 'n-*:access.log')).stdout).toBe(prefixed('access.log', ACCESS));
 });
 
 it('a long record of several nodes is printed wholly', async () => {

@@ -70,14 +70,14 @@ async function expectKeptLines(n1: ClusterProcess): Promise<void> {
     const { code, stdout, stderr } = await n1.cli(...args);
     return { code, lines: stdout.split('\n').slice(0, -1), stderr };
   };
-  const all = await run('logs', '--all', '-S', '5m', '-l', 'info');
+  const all = await run('logs', '--all', '-S', '5m', '-l', 'info', '--prefix', 'never');
   expect({ ...all, lines: all.lines.map((line) => line.replace(LINE, '')).toSorted() }).toEqual({
     code: 3,
     lines: ['written by n1', 'written by n2', 'written by n3'],
     stderr: expect.stringMatching(/^porthole: warning: n3: /),
   });
   for (const args of [['--all', '-n', '1'], ['search', 'written', '--all', '-n', '1'], ['n3:']]) {
-    const { code, lines, stderr } = await run('logs', ...args);
+    const { code, lines, stderr } = await run('logs', ...args, '--prefix', 'never');
     expect({ args, code, count: lines.length }).toEqual({ args, code: 3, count: 1 });
     expect(lines[0]).toMatch(LINE);
     expect(stderr).toMatch(/^porthole: warning: n3: /);

@@ -14,7 +14,19 @@ export type DynamicCompletion =
   /** Name of a field of the node's records. */
   | 'field'
   /** A query by field. */
-  | 'query';
+  | 'query'
+  /** Value of the field that the line names. */
+  | 'value'
+  /** `file:line` of the code that logs. */
+  | 'location'
+  | 'component'
+  | 'role'
+  /** `name=value` of a node. */
+  | 'label'
+  | 'label-name'
+  | 'zone'
+  /** Address of a node that a context names. */
+  | 'url';
 
 /** How shells complete a value. */
 export type Completion = 'file' | 'directory' | DynamicCompletion | readonly string[];

@@ -73,9 +73,10 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
 
 /** Selects records: every filter of the parameter table. */
 export const FILTER_FLAGS: readonly FlagDefinition[] = [
-  ...FILTERS.flatMap(toFlag).map((flag) =>
-    flag.long === 'query' ? { ...flag, once: true as const, complete: 'query' as const } : flag,
-  ),
+  ...FILTERS.flatMap(toFlag).map((flag): FlagDefinition => {
+    if (flag.long === 'component') return { ...flag, complete: 'component' };
+    return flag.long === 'query' ? { ...flag, once: true } : flag;
+  }),
   { long: 'explain', about: 'print the filters as one query and in words, and do nothing else' },
 ];
 

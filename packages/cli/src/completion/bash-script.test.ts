@@ -82,7 +82,7 @@ describe('completion in bash', () => {
     ],
     [['completion', 'bash', ''], []],
     [['token', ''], []],
-    [['config', 'get', '--url', ''], []],
+    [['config', 'get', '--url', ''], ['http://127.0.0.1:7300']],
   ])('of %j offers %j', (words, offered) => {
     expect(complete(...words)).toEqual(offered);
   });

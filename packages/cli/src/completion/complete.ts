@@ -5,7 +5,7 @@ import { EXIT } from '../exit.ts';
 import { type FlagValue, Invocation } from '../invocation.ts';
 import { Terminal, type TerminalFilter } from '../output/terminal.ts';
 import { NODE_FLAGS } from '../shared-flags.ts';
-import { isUrl } from '../sources/endpoint.ts';
+import { DEFAULT_URL, isUrl } from '../sources/endpoint.ts';
 import { openNode } from '../sources/open-node.ts';
 
 /** Someone waits for the key they pressed. PORTHOLE_COMPLETE_MS is for nodes that take longer. */
@@ -28,7 +28,9 @@ export async function complete([kind = '', line = '']: readonly string[], filter
     const list = Object.hasOwn(CANDIDATES, kind) ? CANDIDATES[kind as keyof typeof CANDIDATES] : undefined;
     const candidates = (await list?.(invocation, { words, last })) ?? [];
     // What would break the line or the list of candidates is left out.
-    const offered = candidates.filter((text) => text.startsWith(last) && /^[^\s\p{Cc}"'\\$`]+$/u.test(text));
+    const offered = [...new Set(candidates)].filter(
+      (text) => text.startsWith(last) && /^[^\s\p{Cc}"'\\$`]+$/u.test(text),
+    );
     await terminal.write(
       offered
         .slice(0, MAX_CANDIDATES)
@@ -68,6 +70,18 @@ export const CANDIDATES: Readonly<Record<DynamicCompletion, Candidates>> = {
   key: listKeys,
   field: (invocation, { last }) => listFields(invocation, last),
   query: listQueries,
+  // The field comes before its values.
+  value: (invocation, { words }) => listValues(invocation, words[words.indexOf('top') + 1] ?? ''),
+  location: (invocation) => listValues(invocation, 'source'),
+  component: (invocation) => listValues(invocation, 'component'),
+  role: async (invocation) => (await clusterNodes(invocation)).flatMap(({ role }) => role ?? []),
+  label: async (invocation) => (await listLabels(invocation)).map(([name, value]) => `${name}=${value}`),
+  'label-name': async (invocation) => (await listLabels(invocation)).map(([name]) => name),
+  zone: async () => ['UTC', ...Intl.supportedValuesOf('timeZone')],
+  url: async ({ env, terminal }) => {
+    const { readContexts } = await import('../sources/context-file.ts');
+    return [DEFAULT_URL, ...Object.values((await readContexts(env, terminal)).contexts).map(({ url }) => url)];
+  },
 };
 
 /** What a node needs to scan for a completion; someone waits. */
@@ -80,9 +94,23 @@ function openOnce(invocation: Invocation, address?: string): Promise<NodeClient>
   return openNode(invocation, address, { retries: 0 });
 }
 
+async function clusterNodes(invocation: Invocation) {
+  return (await (await openOnce(invocation)).cluster.nodes()).nodes;
+}
+
 async function listNodes(invocation: Invocation): Promise<string[]> {
-  const { nodes } = await (await openOnce(invocation)).cluster.nodes();
-  return nodes.map(({ id }) => id);
+  return (await clusterNodes(invocation)).map(({ id }) => id);
+}
+
+async function listLabels(invocation: Invocation): Promise<[string, string][]> {
+  return (await clusterNodes(invocation)).flatMap(({ labels = {} }) => Object.entries(labels));
+}
+
+/** Frequent values of a field. */
+async function listValues(invocation: Invocation, by: string): Promise<string[]> {
+  const node = await openOnce(invocation);
+  const top = await node.logTop({ by, limit: MAX_VALUES }, { budgetMs: BUDGET_MS });
+  return top.values.map(({ value }) => value);
 }
 
 /** Logs of the node and the nodes of its cluster; after a node and a colon, its logs. */
@@ -130,9 +158,7 @@ async function listQueries(invocation: Invocation, { last }: SplitLine): Promise
   const term = queryContext(last, last.length);
   const given = last.slice(0, term.start);
   if (term.kind !== 'value') return (await fieldNames(invocation)).map((name) => `${given}${name}`);
-  const query = { by: term.field, limit: MAX_VALUES };
-  const top = await (await openOnce(invocation)).logTop(query, { budgetMs: BUDGET_MS });
-  return top.values.map(({ value }) => `${given}${value}`);
+  return (await listValues(invocation, term.field)).map((value) => `${given}${value}`);
 }
 
 export interface SplitLine {

@@ -28,6 +28,37 @@ export interface CompletedCommand {
 
 const HELP: CompletedFlag = { long: 'help', short: 'h', about: 'display help', value: 'none', complete: undefined };
 
+const TIMES = ['5m', '15m', '1h', '6h', '24h', '7d', '1mo', 'today', 'yesterday', 'now'];
+const SPANS = ['1s', '10s', '1m', '5m', '15m', '1h', '6h', '1d'];
+const COUNTS = ['1', '3', '10', '100', '1000'];
+
+/** Completion by what help calls a value, where its flag or argument says nothing else. */
+const BY_PLACEHOLDER: Readonly<Record<string, Completion>> = {
+  time: TIMES,
+  span: SPANS,
+  n: COUNTS,
+  zone: 'zone',
+  'time-zone': 'zone',
+  role: 'role',
+  'name=value': 'label',
+  label: 'label-name',
+  'file:line': 'location',
+  value: 'value',
+  query: 'query',
+  url: 'url',
+  host: ['127.0.0.1', '0.0.0.0', '::1', '::'],
+  port: ['7300', '0'],
+  path: 'file',
+  'list-of-paths': 'file',
+  'list-of-directories': 'directory',
+};
+
+/** Settings list their choices in the placeholder: "debug|info|warn|error". */
+function completionOf(placeholder: string | undefined): Completion | undefined {
+  if (placeholder === undefined) return undefined;
+  return placeholder.includes('|') ? placeholder.split('|') : BY_PLACEHOLDER[placeholder];
+}
+
 /** Flattens the tree, parents before children. */
 export async function completedCommands(tree: CommandDefinition, path = ''): Promise<CompletedCommand[]> {
   const { about, args = [], commands = [] } = tree;
@@ -37,8 +68,7 @@ export async function completedCommands(tree: CommandDefinition, path = ''): Pro
       short,
       about,
       value: value === undefined ? 'none' : alone === undefined ? 'needed' : 'optional',
-      // Settings list their choices in the value name: "debug|info|warn|error".
-      complete: choices ?? complete ?? (value?.includes('|') ? value.split('|') : undefined),
+      complete: choices ?? complete ?? completionOf(value),
     }),
   );
   const own: CompletedCommand = {
@@ -46,7 +76,7 @@ export async function completedCommands(tree: CommandDefinition, path = ''): Pro
     about,
     commands: commands.map((child) => ({ name: child.name, about: child.about })),
     flags: [...flags, HELP],
-    args: args.map(({ complete }) => complete),
+    args: args.map(({ name, complete }) => complete ?? completionOf(name)),
     hasManyArgs: args.at(-1)?.many === true,
   };
   const below = commands.map((child) => completedCommands(child, path === '' ? child.name : `${path} ${child.name}`));

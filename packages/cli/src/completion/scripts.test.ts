@@ -11,6 +11,23 @@ beforeAll(async () => {
   commands = await completedCommands(COMMAND_TREE);
 });
 
+/** Values that nobody can know before they are typed: texts, names to be made up, opaque ones. */
+const FREE =
+  /^--(?:grep|exclude|regex|template|cursor|at|etcd|node-host-\w+|node-labels|http-(?:base-path|allowed-hosts|cors-origins)|auth-(?!jwt-algorithms|token).*|service-(?:config-command|unit)|journal-unit|log-formats|logs-scrub-patterns|search-max-index-disk|notify-webhook|cluster-(?!role).*|archive-(?!keep|interval).*|config-secret-keys)$/;
+
+const FREE_ARGUMENTS = ['logs search 0', 'context add 0', 'token 0'];
+
+it('values are completed wherever they can be known, in every shell', () => {
+  const without = commands.flatMap(({ path, flags }) =>
+    flags.filter(({ value, complete }) => value !== 'none' && !complete).map(({ long }) => `${path}: --${long}`),
+  );
+  expect(without.filter((line) => !FREE.test(line.replace(/^.*: /, '')))).toEqual([]);
+  const args = commands.flatMap(({ path, args: own }) =>
+    own.flatMap((each, index) => (each ? [] : [`${path} ${index}`])),
+  );
+  expect(args).toEqual(FREE_ARGUMENTS);
+});
+
 describe('completion in zsh', () => {
   it('has a function per command with each of its commands and flags', () => {
     const script = zshScript('porthole', commands);

@@ -76,7 +76,7 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   const choice = invocation.text('prefix') ?? 'auto';
   const isMany = readsSeveralFiles(sources);
   // Lines of several nodes are of no use without their node, wherever they are piped to.
-  const isOfNodes = sources.some(({ isCluster }) => isCluster);
+  const isOfNodes = sources.some(({ isCluster, isOneNode }) => isCluster && (!isOneNode || sources.length > 1));
   const isNeeded = (format === 'pretty' && isMany) || (format === 'raw' && isOfNodes);
   const prefix = choice === 'always' || (choice === 'auto' && isNeeded);
   const texts = [

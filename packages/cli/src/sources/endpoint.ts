@@ -2,7 +2,7 @@ import type { Invocation } from '../invocation.ts';
 import type { Context } from './context-file.ts';
 
 /** Address of a node with default settings. */
-const DEFAULT_URL = 'http://127.0.0.1:7300';
+export const DEFAULT_URL = 'http://127.0.0.1:7300';
 
 export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);

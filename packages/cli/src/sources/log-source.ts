@@ -67,8 +67,10 @@ export interface LogSource {
   selection: LogSelection;
   /** Returns the holder of the files of a record of this node. */
   holderFor(node: string | undefined): FileHolder;
-  /** Whether its records come from several nodes. */
+  /** Whether its records come from nodes of a cluster, usually several. */
   isCluster: boolean;
+  /** One of them was named, not selected by a pattern. */
+  isOneNode?: boolean;
   /** Time zone of the logs. */
   zone: Zone;
   /** How far the clock of the node is ahead of ours. */

@@ -190,7 +190,8 @@ class SourceOpener {
     // The archive has logs, not files.
     const named = isPast && file !== undefined ? { family: file } : undefined;
     const selection = named ?? (file === undefined ? {} : await this.#select(source, file));
-    return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection };
+    const isOneNode = nodes?.length === 1 && !/[*?]/.test(nodes.join());
+    return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection, isOneNode };
   }
 
   /** The journal of this machine, or with `--url` or `--all` those of nodes that serve them. */

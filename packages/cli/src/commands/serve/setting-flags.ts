@@ -27,9 +27,12 @@ function toFlag({ key, flag, about, kind, default: byDefault }: SettingDefinitio
     .replaceAll(', ', '|')
     .replaceAll(' ', '-');
   const isSwitch = kind.shape === 'switch';
+  // Of numbers, sizes and the like the default says best how they are written.
+  const isTyped = /^(?:port|integer|size|duration|list of)\b/.test(kind.name) && /^\S+$/.test(shown);
   return {
     long: flag.slice(2),
     value: isSwitch ? 'on' : value,
+    ...(isTyped && { complete: [shown] }),
     ...(isSwitch && { alone: 'true', complete: ['true', 'false'] }),
     ...(kind.shape === 'list' && { many: true }),
     ...(shown !== '' && { default: shown }),
