@@ -138,6 +138,25 @@ async function centred(link: string): Promise<void> {
   await waitUntilVisible(findRow(page, 'line 301'));
 }
 
+it('a range is typed with a preview, compared with the time before, and never live once it is closed', async () => {
+  const node = await startAlone({ 'a.log': line(5400, 'before', 'ERROR') + countedLines(30) });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs?last=1h' });
+  await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
+  const open = () => page.getByRole('button', { name: /^Time range/ }).click();
+  await open();
+  await waitUntilVisible(page.getByText('30 records, 1 before (× 30)'));
+  await waitUntilVisible(page.getByText('3 errors, 1 before (× 3)'));
+  await page.getByLabel('From', { exact: true }).fill('yesterday 14:00');
+  await page.getByLabel('To', { exact: true }).fill('yesterday 15:00');
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await waitUntilVisible(page.getByText(/^\d+ \w+ \d+ 14:00:00\.000 UTC$/));
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await address(page, { from: `${day}T14:00:00.000Z`, to: `${day}T15:00:00.000Z` });
+  expect(await page.getByRole('button', { name: /^(Live|Paused)/ }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await address(page, { from: `${day}T14:00:00.000Z`, to: `${day}T15:00:00.000Z` });
+});
+
 async function openViewsDialog(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Views', exact: true }).click();
   await page.getByRole('button', { name: 'Save or manage views' }).click();
@@ -204,7 +223,9 @@ it('a view saved for everyone is there on the other node, and only the role conf
 });
 
 it('whoever may not save views for everyone reads them, and saves their own in the browser', async () => {
-  const tokens = (['viewer', 'config'] as const).map((role) => createToken(`ada-${role}`, role === 'viewer' ? [role] : ['viewer', role]));
+  const tokens = (['viewer', 'config'] as const).map((role) =>
+    createToken(`ada-${role}`, role === 'viewer' ? [role] : ['viewer', role]),
+  );
   const tokenFile = join(tempDir(), 'tokens');
   writeFileSync(tokenFile, tokens.map((token) => `${token.line}\n`).join(''), { mode: 0o600 });
   const [node] = await startCluster([{ files: { 'a.log': countedLines(30) }, settings: { auth: { tokenFile } } }]);
@@ -247,7 +268,7 @@ it('a field of a record becomes a column, which is moved, kept by the URL and re
   await page.reload();
   await waitUntilVisible(cell('13'));
   await page.getByLabel('Column note', { exact: true }).click();
-  await page.getByRole('button', { name: 'Remove column' }).click();
+  await page.getByRole('button', { name: 'Remove column', exact: true }).click();
   await eventually(() => expect(columns()).toBe('shard'));
   await eventually(async () => expect(await cell('<b>130').count()).toBe(0));
   await page.goBack();

@@ -63,7 +63,7 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
         {nodes && nodes.nodes.length > 1 && <small class="cut">{nodes.cluster}</small>}
       </a>
       <span class="page-name" aria-hidden="true">
-        {PAGES.find(({ pages }) => pages.includes(view.page))?.name}
+        {pageName(view)}
       </span>
       <nav class="flex page-links" aria-label="Pages">
         {links}
@@ -129,31 +129,25 @@ function isApple(): boolean {
   return /Mac|iPhone|iPad/.test(navigator.userAgent);
 }
 
-const TABS = { overview: '', config: 'Configuration of ', logs: 'Logs of ' } as const;
-
 /** The document title: most specific part first, because tabs are narrow. */
 export function pageTitle(view: View, clusterName: string | undefined): string {
   return [viewTitle(view), clusterName, 'Porthole'].filter(Boolean).join(' · ');
 }
 
 function viewTitle(view: View): string {
-  switch (view.page) {
-    case 'overview':
-      return '';
-    case 'incidents':
-      return 'Incidents';
-    case 'nodes':
-      return 'Nodes';
-    case 'node':
-      return `${TABS[view.tab]}${view.id}`;
-    case 'config':
-      if (view.tab === 'compare' && view.left && view.right) return `${view.left} and ${view.right}`;
-      return view.node && view.tab !== 'compare' ? `Configuration of ${view.node}` : 'Configuration';
-    case 'logs':
-      return logsTitle(view);
-    case 'unknown':
-      return 'Not found';
+  if (view.page === 'overview') return '';
+  if (view.page === 'unknown') return 'Not found';
+  if (view.page === 'logs') return logsTitle(view);
+  if (view.page === 'node') return { overview: '', config: 'Configuration of ', logs: 'Logs of ' }[view.tab] + view.id;
+  if (view.page === 'config') {
+    if (view.tab === 'compare' && view.left && view.right) return `${view.left} and ${view.right}`;
+    if (view.tab !== 'compare' && view.node) return `Configuration of ${view.node}`;
   }
+  return pageName(view) ?? '';
+}
+
+function pageName({ page }: View): string | undefined {
+  return PAGES.find(({ pages }) => pages.includes(page))?.name;
 }
 
 function logsTitle({ text, sources }: Extract<View, { page: 'logs' }>): string {
