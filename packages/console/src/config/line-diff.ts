@@ -10,29 +10,22 @@ export interface DiffRow {
   secret?: 'equal' | 'different' | 'unknown';
 }
 
-interface LineDiff {
-  rows: DiffRow[];
-  /** `false`: the texts differ too much for a minimal diff, and only lines with the same key are beside each other. */
-  isExact: boolean;
-}
-
-/** Beyond this many changes the search is given up: its cost grows with the square. */
+/**
+ * Beyond this many changes the search for the fewest is given up, since its cost grows with the square: then only lines
+ * of the same setting are beside each other.
+ */
 const MAX_CHANGES = 1000;
 
 type Lines = readonly Pick<TomlLine, 'text' | 'key'>[];
 
 /** Aligns two texts line by line; every line of both is in exactly one row, in order. */
-export function diffLines(left: Lines, right: Lines, maxChanges = MAX_CHANGES): LineDiff {
+export function diffLines(left: Lines, right: Lines, maxChanges = MAX_CHANGES): DiffRow[] {
   const texts = (lines: Lines) => lines.map(({ text }) => text);
   const changes = diffArrays(texts(left), texts(right), { maxEditLength: maxChanges });
   const rows: DiffRow[] = [];
-  if (!changes) {
-    addBlock(rows, { left, right }, { from: [0, 0], to: [left.length, right.length] });
-    return { rows, isExact: false };
-  }
   let [x, y] = [0, 0];
   let start: [number, number] = [0, 0];
-  for (const { added, removed, count } of changes) {
+  for (const { added, removed, count } of changes ?? []) {
     if (!added && !removed) {
       addBlock(rows, { left, right }, { from: start, to: [x, y] });
       for (let index = 0; index < count; index++) rows.push({ kind: 'equal', left: x + index, right: y + index });
@@ -41,8 +34,8 @@ export function diffLines(left: Lines, right: Lines, maxChanges = MAX_CHANGES): 
     if (!added) x += count;
     if (!removed) y += count;
   }
-  addBlock(rows, { left, right }, { from: start, to: [x, y] });
-  return { rows, isExact: true };
+  addBlock(rows, { left, right }, { from: start, to: [left.length, right.length] });
+  return rows;
 }
 
 interface Block {

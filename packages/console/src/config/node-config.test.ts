@@ -15,7 +15,7 @@ const period = (
   before: string | null = 'x',
 ): ConfigPeriod => ({
   ...{ version, fromMs, toMs: null },
-  changes: keys && keys.map((key) => ({ key, before, after: '/mnt/wal' })),
+  changes: keys?.map((key) => ({ key, before, after: '/mnt/wal' })) ?? null,
 });
 
 describe('versions', () => {

@@ -55,47 +55,43 @@ export async function loadNodeConfig(
   loadEvents: LoadConfigEvents,
   options: CallOptions = {},
 ): Promise<NodeConfigState> {
-  const attempt = <Value>(promise: Promise<Value>) => outcomeOf(promise, options);
-  const [{ configs }, settings, history, events] = await Promise.all([
+  const node = cluster.member(id);
+  const [configs, settings, history, events] = await Promise.allSettled([
     cluster.config({ nodes: [id] }, options),
-    attempt(cluster.member(id).settings(options)),
-    attempt(cluster.configHistory({ nodes: [id], limit: MAX_VERSIONS }, options)),
-    attempt(loadEvents(id, options.signal)),
+    node.settings(options),
+    cluster.configHistory({ nodes: [id], limit: MAX_VERSIONS }, options),
+    loadEvents(id, options.signal),
   ]);
-  const found = configs.find((one) => one.id === id);
-  const known = history.value?.nodes.find((one) => one.id === id)?.history ?? null;
+  options.signal?.throwIfAborted();
+  // Each of the others is shown without the rest.
+  if (configs.status === 'rejected') throw configs.reason;
+  const format = settledValue(settings)?.format;
+  // Without the source, the TOML made of it is shown.
+  const source = format === undefined ? null : await node.config({ ...options, format: 'source' }).catch(() => null);
+  const found = configs.value.configs.find((one) => one.id === id);
+  const known = settledValue(history)?.nodes.find((one) => one.id === id)?.history ?? null;
   const isComplete = known?.isComplete ?? false;
-  const isOther = settings.value?.format !== undefined;
-  const source = isOther ? (await attempt(cluster.member(id).config({ ...options, format: 'source' }))).value : null;
   return {
     id,
     text: found?.config?.config ?? null,
     report: found?.report ?? unknownReport(id),
     startedMs: found?.config?.node.onlineTime ?? null,
-    settings: settings.value,
-    settingsProblem: settings.problem,
-    // The TOML is shown instead, and a node that fails altogether is reported with it.
+    settings: settledValue(settings),
+    settingsProblem: settledProblem(settings),
     source: source?.config ?? null,
-    versions: toVersions(known?.periods ?? [], events.value ?? [], isComplete),
+    versions: toVersions(known?.periods ?? [], settledValue(events) ?? [], isComplete),
     isComplete,
-    historyProblem: known ? null : (history.problem ?? noHistory(history.value?.members[0])),
-    editedMs: events.value?.find(({ kind }) => kind === 'config-file-differs')?.timeMs ?? null,
+    historyProblem: known ? null : (settledProblem(history) ?? noHistory(settledValue(history)?.members[0])),
+    editedMs: settledValue(events)?.find(({ kind }) => kind === 'config-file-differs')?.timeMs ?? null,
   };
 }
 
-interface Outcome<Value> {
-  value: Value | null;
-  problem: Problem | null;
+function settledValue<Value>(result: PromiseSettledResult<Value>): Value | null {
+  return result.status === 'fulfilled' ? result.value : null;
 }
 
-/** Rejects only if the signal is aborted: each part is shown without the others. */
-async function outcomeOf<Value>(promise: Promise<Value>, { signal }: CallOptions): Promise<Outcome<Value>> {
-  try {
-    return { value: await promise, problem: null };
-  } catch (thrown) {
-    signal?.throwIfAborted();
-    return { value: null, problem: toProblem(thrown) };
-  }
+function settledProblem(result: PromiseSettledResult<unknown>): Problem | null {
+  return result.status === 'rejected' ? toProblem(result.reason) : null;
 }
 
 function unknownReport(id: string): MemberReport {

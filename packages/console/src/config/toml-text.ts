@@ -77,14 +77,8 @@ class TableNames {
 function namesIn(text: string): string[] {
   return (text.match(new RegExp(NAME, 'g')) ?? []).map((name) => {
     if (name.startsWith("'")) return name.slice(1, -1);
-    if (!name.startsWith('"')) return name;
-    try {
-      return String(JSON.parse(name));
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      // JSON rejects escapes that only TOML has. The key then matches no setting and only loses its explanation.
-      return name.slice(1, -1);
-    }
+    // Other escapes stay: the key then matches no setting and only loses its explanation.
+    return name.startsWith('"') ? name.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : name;
   });
 }
 
@@ -115,10 +109,9 @@ export function explainKey(lines: readonly TomlLine[], key: string): { about: st
   return { about: text === '' || text.length > MAX_ABOUT ? null : text, default: known };
 }
 
-export type TokenKind = 'comment' | 'table' | 'key' | 'string' | 'number' | 'mask' | 'plain';
-
-export interface Token {
-  kind: TokenKind;
+/** A part of a line with a colour of its own, or none. */
+interface Token {
+  kind: 'comment' | 'table' | 'string' | 'number' | 'mask' | 'plain';
   text: string;
 }
 
@@ -127,7 +120,7 @@ const TOKEN = new RegExp(
   [
     '(?<comment>#.*$)',
     `(?<table>^\\s*\\[\\[?\\s*${NAMES}\\s*\\]\\]?)`,
-    `(?<key>^\\s*${NAMES}(?=\\s*=)|(?<=[{,]\\s?)${NAME}(?=\\s*=))`,
+    `(?<plain>^\\s*${NAMES}(?=\\s*=))`,
     `(?<string>"(?:[^"\\\\]|\\\\.)*"?|'[^']*'?)`,
     '(?<number>(?<![\\w.-])(?:true|false|[+-]?(?:inf|nan|\\d[\\w.:+-]*))(?![\\w]))',
   ].join('|'),
@@ -137,7 +130,7 @@ const TOKEN = new RegExp(
 /** The parts of a line that have colours; joined they are the line again. */
 export function tokenize({ text, isString }: Pick<TomlLine, 'text' | 'isString'>): Token[] {
   const tokens: Token[] = [];
-  const add = (kind: TokenKind, part: string) => {
+  const add = (kind: Token['kind'], part: string) => {
     for (const piece of part.split(/(\*{6})/))
       if (piece !== '') tokens.push({ kind: piece === MASK ? 'mask' : kind, text: piece });
   };
@@ -149,7 +142,7 @@ export function tokenize({ text, isString }: Pick<TomlLine, 'text' | 'isString'>
   for (const match of text.matchAll(TOKEN)) {
     add('plain', text.slice(at, match.index));
     const kind = Object.entries(match.groups ?? {}).find(([, part]) => part !== undefined)?.[0];
-    add((kind ?? 'plain') as TokenKind, match[0]);
+    add((kind ?? 'plain') as Token['kind'], match[0]);
     at = match.index + match[0].length;
   }
   add('plain', text.slice(at));
@@ -162,7 +155,7 @@ export interface LineRange {
   end: number;
 }
 
-export interface Segment extends Token {
+interface Segment extends Token {
   /** Index of the range it belongs to. */
   range: number | null;
 }

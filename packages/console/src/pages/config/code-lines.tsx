@@ -165,7 +165,7 @@ function CodeLine({ class: kind, numbers, sign, line, ranges, tag: Tag, current 
           </LinkButton>
         )}
       </code>
-      {note && <span class="faint small code-note">{note}</span>}
+      {note && <span class="faint small">{note}</span>}
     </div>
   );
 }

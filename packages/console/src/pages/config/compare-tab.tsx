@@ -38,23 +38,12 @@ const REFRESH_MS = 30_000;
 
 interface CompareTabProps {
   view: ConfigView;
-  drift: Resource<ClusterConfigDiff>;
+  diff: ClusterConfigDiff;
+  onRetry: () => void;
 }
 
 /** Where nodes of the same role differ, outliers first, and two of them side by side. */
-export function CompareTab({ view, drift }: CompareTabProps) {
-  const { value: diff } = useResource(drift);
-  if (!diff)
-    return (
-      <div class="config-body">
-        <h1 class="sr-only">Configurations compared</h1>
-        <ResourceNote resource={drift} what="The comparison" loading="the configurations of all nodes" />
-      </div>
-    );
-  return <Comparison {...{ view, drift, diff }} />;
-}
-
-function Comparison({ view, drift, diff }: CompareTabProps & { diff: ClusterConfigDiff }) {
+export function CompareTab({ view, diff, onRetry }: CompareTabProps) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const role = chooseRole(diff, view);
   const found = useMemo(() => role && driftRows(role, view.text), [role, view.text]);
@@ -65,7 +54,6 @@ function Comparison({ view, drift, diff }: CompareTabProps & { diff: ClusterConf
   const none = diff.members.length === 0 ? 'No node has these labels' : 'No configurations could be compared';
   return (
     <div class="config-body">
-      <ResourceNote resource={drift} what="The comparison" />
       <div class="flex wrap page-head">
         <div>
           <h1>{role ? driftHeading(role) : none}</h1>
@@ -82,9 +70,9 @@ function Comparison({ view, drift, diff }: CompareTabProps & { diff: ClusterConf
       </div>
       {role && diff.roles.length > 1 && <RoleSwitch {...{ view, diff, role }} />}
       {recorded.map((report) => (
-        <RecordedNote key={report.id} report={report} onRetry={() => drift.reload()} />
+        <RecordedNote key={report.id} report={report} onRetry={onRetry} />
       ))}
-      <PartialNote answer={diff} known={recorded.map(({ id }) => id)} onRetry={() => drift.reload()} />
+      <PartialNote answer={diff} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
       {role && found && <DriftTable {...{ view, diff, role, found }} />}
       {diff.members.length > 1 && (
         <PairSection
@@ -299,10 +287,9 @@ function Pair({ left, right }: { left: string; right: string }) {
     [left, right],
   );
   const { value } = useResource(resource);
-  const diff = useMemo(() => {
+  const rows = useMemo(() => {
     if (!value || value.some(({ problem }) => problem !== null)) return null;
-    const { rows, isExact } = diffLines(value[0].lines, value[1].lines);
-    return { isExact, rows: compareSecrets(rows, ...value) };
+    return compareSecrets(diffLines(value[0].lines, value[1].lines), ...value);
   }, [value]);
   return (
     <>
@@ -315,15 +302,15 @@ function Pair({ left, right }: { left: string; right: string }) {
             </p>
           ),
       )}
-      {value && diff && (
+      {value && rows && (
         <>
           <p class="dim config-head" role="status">
-            <NodeDot id={left} /> <b>{left}</b> and <NodeDot id={right} /> <b>{right}</b>: {pairText(diff)}
+            <NodeDot id={left} /> <b>{left}</b> and <NodeDot id={right} /> <b>{right}</b>: {pairText(rows)}
           </p>
           <DiffLines
             left={value[0].lines}
             right={value[1].lines}
-            rows={diff.rows}
+            rows={rows}
             isSplit
             label={`Lines of ${left} and ${right}`}
           />
@@ -333,13 +320,12 @@ function Pair({ left, right }: { left: string; right: string }) {
   );
 }
 
-function pairText({ rows, isExact }: { rows: readonly DiffRow[]; isExact: boolean }): string {
+function pairText(rows: readonly DiffRow[]): string {
   const differing = rows.filter(({ kind }) => kind !== 'equal').length;
   const unknown = rows.filter(({ secret }) => secret === 'unknown').length;
   const parts = [differing === 1 ? '1 line differs' : `${differing} lines differ`];
   if (differing === 0) parts[0] = unknown === 0 ? 'no line differs' : 'no line that could be compared differs';
   if (unknown > 0) parts.push(`${formatCounted(unknown, 'masked line')} not compared`);
-  if (!isExact) parts.push('too many lines differ for a full diff: aligned by key');
   return parts.join(' · ');
 }
 

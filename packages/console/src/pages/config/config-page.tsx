@@ -37,7 +37,8 @@ export function ConfigPage({ view }: { view: ConfigView }) {
       everyMs: REFRESH_MS,
     });
   }, [JSON.stringify([labels, by])]);
-  const differing = useResource(drift).value?.roles.reduce((sum, role) => sum + countDrift(role), 0) ?? 0;
+  const { value: diff } = useResource(drift);
+  const differing = diff?.roles.reduce((sum, role) => sum + countDrift(role), 0) ?? 0;
   const id = useNodeId(view.node);
   const [step, setStep] = useState(0);
   const go = (change: Partial<ConfigView>, options?: { replace: boolean }) =>
@@ -83,14 +84,19 @@ export function ConfigPage({ view }: { view: ConfigView }) {
       </div>
       <div id="config-panel" role="tabpanel" aria-labelledby={`config-${tab}`} class="config-panel">
         {tab === 'compare' ? (
-          <CompareTab key={JSON.stringify([labels, by])} view={view} drift={drift} />
+          <>
+            <ResourceNote resource={drift} what="The comparison" loading="the configurations of all nodes" />
+            {diff && (
+              <CompareTab key={JSON.stringify([labels, by])} {...{ view, diff }} onRetry={() => drift.reload()} />
+            )}
+          </>
         ) : id === null ? (
           <Loading what="the configurations of all nodes" />
         ) : (
           <LoadedConfig key={id} id={id}>
             {(state) =>
               tab === 'history' ? (
-                <HistoryTab {...{ state, view, drift }} />
+                <HistoryTab {...{ state, view, diff }} />
               ) : (
                 <TextTab {...{ state, view, step }} onStep={(by) => setStep(step + by)} />
               )
@@ -204,7 +210,7 @@ async function loadConfigEvents(id: string, signal: AbortSignal | undefined) {
 export function NodeConfig({ view }: { view: NodeView }) {
   const [step, setStep] = useState(0);
   return (
-    <div class="node-config">
+    <div class="stack node-config">
       <FindBox
         label="Find in text"
         text={view.text}

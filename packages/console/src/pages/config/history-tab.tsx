@@ -14,13 +14,12 @@ import { explainKey, tomlLines } from '../../config/toml-text.ts';
 import { eventClass } from '../../events/event-text.ts';
 import { navigation } from '../../state/navigation.ts';
 import { copyText } from '../../state/notice.ts';
-import type { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { ALL_CONFIG, type ConfigView, INCIDENTS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Button, Chip, Skeleton } from '../../ui/controls.tsx';
 import { formatCount, formatCounted, formatSpan } from '../../ui/format.ts';
-import { useMedia, useNow, useRequest, useResource } from '../../ui/hooks.ts';
+import { useMedia, useNow, useRequest } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { FailureNote, PartialNote } from '../../ui/notes.tsx';
@@ -42,11 +41,11 @@ const REFRESH_MS = 60_000;
 interface HistoryTabProps {
   state: NodeConfigState;
   view: ConfigView;
-  drift: Resource<ClusterConfigDiff>;
+  diff: ClusterConfigDiff | null;
 }
 
 /** The versions of a node's configuration, what one of them changed, and what happened then. */
-export function HistoryTab({ state, view, drift }: HistoryTabProps) {
+export function HistoryTab({ state, view, diff }: HistoryTabProps) {
   const { id, versions, historyProblem } = state;
   const found = versions.filter((version) => view.text === '' || matchesVersion(version, view.text));
   const version = versionAt(found, view.atMs);
@@ -69,7 +68,7 @@ export function HistoryTab({ state, view, drift }: HistoryTabProps) {
       <Versions {...{ state, view, found, version }} />
       <div class="config-body">
         <VersionDiff {...{ state, view, version }} />
-        <After key={`${id} ${version.fromMs}`} {...{ id, version, drift }} />
+        <After key={`${id} ${version.fromMs}`} {...{ id, version, diff }} />
       </div>
     </div>
   );
@@ -95,12 +94,12 @@ function Versions({ state, view, found, version }: VersionsProps) {
         <b class="grow">{when(one.fromMs)}</b>
         {one.toMs === null && <Chip tone="warn">{currentText(state)}</Chip>}
       </span>
-      <span class="dim wraps history-cause">{facts(one)}</span>
+      <span class="dim wraps event-detail">{facts(one)}</span>
     </>
   );
   if (isNarrow)
     return (
-      <div class="flex line history-menu">
+      <div class="flex line card-note">
         <Menu label={`Version: ${when(version.fromMs)}`} icon="clock" side="left" button={when(version.fromMs)}>
           {(close) =>
             found.map((one) => (
@@ -125,11 +124,16 @@ function Versions({ state, view, found, version }: VersionsProps) {
     <aside>
       <nav class="history-list" aria-label={`Versions of ${state.id}`} onKeyDown={press}>
         {found.map((one) => (
-          <a key={one.fromMs} class="history-item" href={href(one)} aria-current={one === version ? 'true' : undefined}>
+          <a
+            key={one.fromMs}
+            class="wraps menu-item history-item"
+            href={href(one)}
+            aria-current={one === version ? 'true' : undefined}
+          >
             {text(one)}
           </a>
         ))}
-        <p class="faint small history-note">{restText(state, found.length)}</p>
+        <p class="faint small card-note">{restText(state, found.length)}</p>
       </nav>
     </aside>
   );
@@ -157,7 +161,7 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
     loadVersions(session.client.cluster, state, names, { signal }),
   );
   const [right = [], left] = useMemo(() => (value ?? []).map(({ config }) => tomlLines(config)), [value]);
-  const diff = useMemo(() => left && diffLines(left, right), [left, right]);
+  const rows = useMemo(() => left && diffLines(left, right), [left, right]);
   if (failure) return <FailureNote what="This version" {...{ failure }} asOfMs={null} onRetry={retry} />;
   // The response of another version stays until its own is there.
   if (!value || isLoading) return <Skeleton height={240} />;
@@ -185,7 +189,7 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
           )}
         </span>
         <span class="grow" />
-        {diff && (
+        {rows && (
           <Button
             class="is-quiet wide-only"
             aria-pressed={view.isSplit}
@@ -198,18 +202,17 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
           icon="copy"
           class="is-quiet"
           onClick={() =>
-            void copyText(diff && left ? unifiedText(diff.rows, left, right) : (value[0]?.config ?? ''), 'Text')
+            void copyText(rows && left ? unifiedText(rows, left, right) : (value[0]?.config ?? ''), 'Text')
           }
         >
           Copy
         </Button>
       </div>
-      {diff && left ? (
-        <DiffLines {...{ left, right, label }} rows={diff.rows} isSplit={view.isSplit} />
+      {rows && left ? (
+        <DiffLines {...{ left, right, rows, label }} isSplit={view.isSplit} />
       ) : (
         <TextLines lines={right} label={label} />
       )}
-      {diff && !diff.isExact && <p class="faint">Too many lines differ for a full diff: aligned by key.</p>}
     </section>
   );
 }
@@ -217,16 +220,15 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
 interface AfterProps {
   id: string;
   version: Version;
-  drift: Resource<ClusterConfigDiff>;
+  diff: ClusterConfigDiff | null;
 }
 
 /** What happened after a change, on any node, and what other nodes have. */
-function After({ id, version, drift }: AfterProps) {
+function After({ id, version, diff }: AfterProps) {
   const nowMs = useNow(REFRESH_MS);
   // What happens after the current version is not over.
   const turn = version.toMs === null ? Math.floor(nowMs / REFRESH_MS) : 0;
   const { value, failure, retry } = useRequest(`${turn}`, 0, (signal) => loadAfter(id, version, Date.now(), signal));
-  const { value: diff } = useResource(drift);
   const keys = (version.changes ?? []).slice(0, MAX_KEYS).map(({ key }) => key);
   const rows = value?.rows ?? [];
   return (
@@ -292,13 +294,13 @@ function AfterEvent({ row: { event, delayMs, isHere }, version, count }: AfterEv
   const isRecord = kind === 'new-pattern' || kind === 'log-burst';
   const began = `${kind === 'new-pattern' ? 'a new error began' : title} on ${where}`;
   return (
-    <div class="card card-row after-row">
+    <div class="card card-row flex wrap">
       <span class={eventClass(event)}>
         <Icon name={icon} />
       </span>
       <span class="grow wraps dim">
-        <b class={tone === 'err' ? 'problem' : ''}>{formatSpan(delayMs)} later</b> {isRecord ? began : <b>{where}</b>}{' '}
-        {!isRecord && title}
+        <b class={tone === 'err' ? 'problem' : ''}>{formatSpan(delayMs)} later</b> {!isRecord && <b>{where} </b>}
+        {isRecord ? began : title}
         {detail && ': '}
         {isRecord ? <code class="value">{detail}</code> : detail} {count && `(${count})`}
       </span>

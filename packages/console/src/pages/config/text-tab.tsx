@@ -9,11 +9,10 @@ import { copyText } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
 import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
-import { IconButton, Segments } from '../../ui/controls.tsx';
+import { Button, CopyCommand, IconButton, Segments } from '../../ui/controls.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
 import { useRequest } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 import { TextLines } from './code-lines.tsx';
 import { useWhen } from './config-parts.tsx';
@@ -68,7 +67,15 @@ export function TextTab({ state, view, step, onStep }: TextTabProps) {
               <IconButton label="Next" icon="down" disabled={total === 0} onClick={() => onStep(1)} />
             </>
           )}
-          <ShareMenu {...{ id, text }} kind={shape === 'source' ? 'txt' : 'toml'} />
+          <span class="wide-only">
+            <CopyCommand command={configGetCommand(id, { url: nodeUrl(location) })} />
+          </span>
+          <Button icon="download" class="is-quiet" onClick={() => saveText(id, text, shape === 'source')}>
+            Download
+          </Button>
+          <Button icon="copy" class="is-quiet" onClick={() => void copyText(text, 'Configuration')}>
+            Copy
+          </Button>
         </div>
       )}
       {settings &&
@@ -116,7 +123,7 @@ function useLastChange(state: NodeConfigState, lines: readonly TomlLine[] | null
   return useMemo(() => {
     const [old] = value ?? [];
     if (!now || !old || !lines || old.version !== name) return null;
-    const { rows } = diffLines(tomlLines(old.config), lines);
+    const rows = diffLines(tomlLines(old.config), lines);
     const marked = rows.flatMap(({ kind, right }) => (kind === 'equal' || right === null ? [] : [right]));
     const removed = rows.filter(({ kind }) => kind === 'removed').length;
     return { marked: new Set(marked), removed, fromMs: now.fromMs };
@@ -150,34 +157,7 @@ function Facts({ state, change }: { state: NodeConfigState; change: LastChange |
   );
 }
 
-function ShareMenu({ id, text, kind }: { id: string; text: string; kind: 'txt' | 'toml' }) {
-  const type = kind === 'txt' ? 'text/plain' : 'application/toml';
-  const command = configGetCommand(id, { url: nodeUrl(location) });
-  const items = [
-    { icon: 'copy', name: 'Copy', run: () => void copyText(text, 'Configuration') },
-    { icon: 'terminal', name: 'Copy as CLI', run: () => void copyText(command, 'Command') },
-    {
-      icon: 'download',
-      name: 'Download',
-      run: () => saveContent(new Blob([text], { type }), `${id.replaceAll(':', '_')}.${kind}`),
-    },
-  ] as const;
-  return (
-    <Menu icon="share" button="Share" buttonClass="button is-quiet">
-      {(close) =>
-        items.map(({ icon, name, run }) => (
-          <MenuItem
-            key={name}
-            icon={icon}
-            onClick={() => {
-              close();
-              run();
-            }}
-          >
-            {name}
-          </MenuItem>
-        ))
-      }
-    </Menu>
-  );
+function saveText(id: string, text: string, isSource: boolean): void {
+  const [end, type] = isSource ? ['txt', 'text/plain'] : ['toml', 'application/toml'];
+  saveContent(new Blob([text], { type }), `${id.replaceAll(':', '_')}.${end}`);
 }
