@@ -117,6 +117,17 @@ describe('what is known of a node', () => {
     });
   });
 
+  it('is not loaded while its history is late, so that what was shown stays', async () => {
+    const configHistory = async () => ({
+      nodes: [{ id: 'a', history: null }],
+      members: [{ ...report, outcome: 'timeout' as const, detail: 'no response within 5000 ms' }],
+    });
+    const cluster = fakeCluster({ settings: async () => SETTINGS }, { configHistory });
+    await expect(loadNodeConfig(cluster, 'a', noEvents)).rejects.toThrow(
+      'the history of a: no response within 5000 ms',
+    );
+  });
+
   it('says that a node is unknown', async () => {
     const state = await loadNodeConfig(fakeCluster({ settings: async () => SETTINGS }), 'b', noEvents);
     expect(state).toMatchObject({

@@ -1,4 +1,10 @@
-import type { CallOptions, ClusterClient, MemberReport, NodeSettings } from '@porthole/client';
+import {
+  type CallOptions,
+  type ClusterClient,
+  type MemberReport,
+  type NodeSettings,
+  PortholeError,
+} from '@porthole/client';
 import type { ConfigPeriod, ConfigVersion } from '@porthole/contract';
 import type { ShownEvent } from '../events/event-text.ts';
 import { type Problem, toProblem } from '../state/to-problem.ts';
@@ -70,6 +76,10 @@ export async function loadNodeConfig(
   const source = format === undefined ? null : await node.config({ ...options, format: 'source' }).catch(() => null);
   const found = configs.value.configs.find((one) => one.id === id);
   const known = settledValue(history)?.nodes.find((one) => one.id === id)?.history ?? null;
+  const past = settledValue(history)?.members.find((member) => member.id === id);
+  // It responds, but not in time: what was known of its history stays until it is loaded again.
+  if (!known && found?.report.outcome === 'ok' && past && /^(timeout|refused|failed)$/.test(past.outcome))
+    throw new PortholeError('UNREACHABLE', `the history of ${id}: ${past.detail ?? past.outcome}`);
   const isComplete = known?.isComplete ?? false;
   return {
     id,
@@ -81,7 +91,7 @@ export async function loadNodeConfig(
     source: source?.config ?? null,
     versions: toVersions(known?.periods ?? [], settledValue(events) ?? [], isComplete),
     isComplete,
-    historyProblem: known ? null : (settledProblem(history) ?? noHistory(settledValue(history)?.members[0])),
+    historyProblem: known ? null : (settledProblem(history) ?? noHistory(past)),
     editedMs: settledValue(events)?.find(({ kind }) => kind === 'config-file-differs')?.timeMs ?? null,
   };
 }

@@ -95,7 +95,11 @@ export function TextLines({ lines, label, marked, noteOf, matches = [], current 
   useEffect(() => {
     if (match) view.current?.querySelector('.is-current')?.scrollIntoView({ block: 'center', inline: 'nearest' });
   }, [match]);
-  const byLine = useMemo(() => Map.groupBy(matches, ({ line }) => line), [matches]);
+  const byLine = useMemo(() => {
+    const lists = new Map<number, TextMatch[]>();
+    for (const one of matches) lists.set(one.line, [...(lists.get(one.line) ?? []), one]);
+    return lists;
+  }, [matches]);
   return (
     <section ref={view} class="card code-card" aria-label={label}>
       {shown.map((line, index) => {

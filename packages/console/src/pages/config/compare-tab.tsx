@@ -49,8 +49,8 @@ export function CompareTab({ view, diff, onRetry }: CompareTabProps) {
   const found = useMemo(() => role && driftRows(role, view.text), [role, view.text]);
   const recorded = diff.members.filter(({ asOfMs }) => asOfMs !== null).slice(0, MAX_NOTES);
   const options = { url: nodeUrl(location) };
-  const isOfPair = view.left !== null && view.right !== null;
-  const command = isOfPair ? configPairCommand(view.left, view.right, options) : configDiffCommand(view, options);
+  const { left, right } = view;
+  const command = left && right ? configPairCommand(left, right, options) : configDiffCommand(view, options);
   const none = diff.members.length === 0 ? 'No node has these labels' : 'No configurations could be compared';
   return (
     <div class="config-body">
