@@ -1,12 +1,11 @@
 import type { LogFileDetails } from '@porthole/logs/types';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
-import { navigation } from '../../state/navigation.ts';
 import { copyText } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { nodeLogs, nodeView } from '../../state/view.ts';
+import { nodeLogs } from '../../state/view.ts';
 import { linkTo, viewUrl } from '../../state/view-url.ts';
 import { Button, LinkButton } from '../../ui/controls.tsx';
 import { formatAge, formatBytes, formatCounted, formatSecond } from '../../ui/format.ts';
@@ -38,10 +37,11 @@ interface FilesCardProps {
   isUp: boolean;
   /** Only files whose names contain this. */
   text: string;
+  onText: (text: string) => void;
 }
 
 /** The log files of a node: how large, how fast they grow, when they were last written, and what they are read as. */
-export function FilesCard({ id, isUp, text }: FilesCardProps) {
+export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
   const files = useMemo(() => {
     const samples: SizeSample[] = [];
     return new Resource(
@@ -72,7 +72,7 @@ export function FilesCard({ id, isUp, text }: FilesCardProps) {
             aria-label="Files whose name contains"
             placeholder="File name contains"
             value={text}
-            onInput={({ currentTarget }) => navigation.go(nodeView(id, 'logs', currentTarget.value), { replace: true })}
+            onInput={({ currentTarget }) => onText(currentTarget.value)}
           />
         )
       }

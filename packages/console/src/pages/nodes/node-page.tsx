@@ -7,6 +7,7 @@ import { MessageText } from '../../log-view/rows/record-row.tsx';
 import { componentText, levelTone, oneLine, pairsText, recordTime } from '../../log-view/rows/record-text.ts';
 import { rangeText } from '../../shell/range-menu.tsx';
 import { labelTexts } from '../../state/labels.ts';
+import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { readSearch } from '../../state/read-search.ts';
 import { cluster, Resource } from '../../state/resource.ts';
@@ -98,16 +99,14 @@ function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
 
 function useNodeResources(id: string, range: TimeRange | null, isUp: boolean) {
   return useMemo(() => {
-    const every = (everyMs: number) => (isUp && canFollow(range) ? { everyMs } : {});
+    const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
+    const runKinds = ['started', 'stopped', 'killed'] as const;
     return {
-      strip: new Resource((signal) => loadErrorStrip({ nodes: [id] }, range, signal), every(HEAVY_MS)),
-      events: new Resource((signal) => loadNodeEvents(id, closedRange(range, Date.now()), signal), every(HEAVY_MS)),
+      strip: new Resource((signal) => loadErrorStrip({ nodes: [id] }, range, signal), every),
+      events: new Resource((signal) => loadNodeEvents(id, closedRange(range, Date.now()), signal), every),
       // Of all times: when it started is long before what is looked at.
-      runs: new Resource(
-        (signal) => loadNodeEvents(id, { kinds: ['started', 'stopped', 'killed'] }, signal),
-        every(HEAVY_MS),
-      ),
-      lines: new Resource((signal) => loadLastLines(id, signal), isUp ? { everyMs: LINES_MS } : {}),
+      runs: new Resource((signal) => loadNodeEvents(id, { kinds: runKinds }, signal), { everyMs: HEAVY_MS }),
+      lines: new Resource((signal) => loadLastLines(id, signal), { everyMs: isUp ? LINES_MS : HEAVY_MS }),
     };
   }, [id, JSON.stringify(range), isUp]);
 }
@@ -119,7 +118,8 @@ async function loadLastLines(id: string, signal: AbortSignal) {
   return { members: end.members, records: records.reverse() };
 }
 
-function KnownNode({ node, view: { tab, text, range } }: { node: ClusterNode; view: NodeView }) {
+function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
+  const { tab, range } = view;
   const { id } = node;
   const zone = useStore(preferences.zone);
   const nowMs = useNow();
@@ -199,7 +199,10 @@ function KnownNode({ node, view: { tab, text, range } }: { node: ClusterNode; vi
             {({ records }) => <LastLines records={records} />}
           </ResourceCard>
           <div ref={files}>
-            <FilesCard id={id} isUp={isUp} text={text} />
+            <FilesCard
+              {...{ id, isUp, text: view.text }}
+              onText={(text) => navigation.go({ ...view, tab: 'logs', text }, { replace: true })}
+            />
           </div>
         </div>
         <div class="stack">

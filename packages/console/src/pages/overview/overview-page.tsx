@@ -110,12 +110,14 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
           <h1>
             {alarm && <span class="problem">{alarm}</span>}
             {between}
-            <a
-              class={isRise && !alarm ? 'problem' : 'headline-link'}
-              href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}
-            >
-              {errors}
-            </a>
+            {errors && (
+              <a
+                class={isRise && !alarm ? 'problem' : 'headline-link'}
+                href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}
+              >
+                {errors}
+              </a>
+            )}
           </h1>
           <p class="dim">{subline(expected, counts?.members ?? [], { names, nowMs, zone })}</p>
           <NodeProblems nodes={expected} names={names} />
