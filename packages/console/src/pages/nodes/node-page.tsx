@@ -1,4 +1,5 @@
 import type { ClusterEnd, ClusterNode, ClusterRecord } from '@porthole/client';
+import { absenceText, coverageOf } from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
@@ -196,7 +197,13 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
             known={known}
             aside={() => <a href={viewUrl(isUp ? nodeLogs(id) : recordedView(id))}>All lines</a>}
           >
-            {({ records }) => <LastLines records={records} />}
+            {(value) =>
+              value.records.length === 0 ? (
+                <p class="dim card-note">{absenceText('No lines with a timestamp', coverageOf(value))}.</p>
+              ) : (
+                <LastLines records={value.records} />
+              )
+            }
           </ResourceCard>
           <div ref={files}>
             <FilesCard
@@ -223,7 +230,6 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
 /** As a terminal shows them: the newest at the end. */
 function LastLines({ records }: { records: readonly ClusterRecord[] }) {
   const zone = useStore(preferences.zone);
-  if (records.length === 0) return <p class="dim card-note">No lines with a timestamp.</p>;
   return (
     <ol class="last-lines">
       {records.map((record) => {
