@@ -114,7 +114,7 @@ function Legend({ split: { by, parts, isPartial, hasOthers } }: { split: Split }
       ))}
       {hasOthers ? (
         <li class="flex faint">
-          <span class="dot chart-others" aria-hidden="true" /> others
+          <span class="dot" style={{ color: 'var(--chart)' }} aria-hidden="true" /> others
         </li>
       ) : null}
     </ul>

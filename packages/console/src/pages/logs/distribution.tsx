@@ -155,12 +155,10 @@ export function FieldDistribution({ field, text, source, filter, filterKey }: Di
   const facts = [{ name: 'min', value: min }, ...percentiles, { name: 'max', value: max }];
   return (
     <figure class="col distribution" aria-busy={isLoading}>
-      <div class="distribution-bars" aria-hidden="true">
-        {bars.map((count, index) => (
-          <i key={index} style={{ height: count === 0 ? '0' : `${Math.max(4, Math.sqrt(count / most) * 100)}%` }} />
-        ))}
-        {at === null ? null : <b style={{ left: `${at * 100}%` }} />}
-      </div>
+      <svg viewBox={`0 0 ${BARS} 40`} preserveAspectRatio="none" aria-hidden="true">
+        <path style={{ fill: 'var(--chart)' }} d={bars.map((count, index) => barPath(count / most, index)).join('')} />
+        {at === null ? null : <path style={{ fill: 'var(--accent)' }} d={`M${at * (BARS - 0.15)} 0v40h.15v-40z`} />}
+      </svg>
       <dl class="flex wrap small">
         {facts.map(({ name, value: fact }) => (
           <div key={name}>
@@ -175,6 +173,12 @@ export function FieldDistribution({ field, text, source, filter, filterKey }: Di
       </figcaption>
     </figure>
   );
+}
+
+/** Square root scale: a few records beside thousands stay visible. */
+function barPath(share: number, index: number): string {
+  const height = share === 0 ? 0 : Math.max(1.5, Math.sqrt(share) * 40);
+  return `M${index + 0.05} 40v${-height}h.9v${height}z`;
 }
 
 /** Counts all values if there are not too many; otherwise looks at the newest records. */

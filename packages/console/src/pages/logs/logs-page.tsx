@@ -139,7 +139,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
         rows={state.rows}
         plainUrl={viewUrl({ ...view, isPlain: true, isLive: false })}
         onLeave={focusList}
-        onFacets={toggleFacets}
+        onFacets={isNarrow ? toggleFacets : null}
       />
       <Conditions {...{ view, change }} />
       {isInvalid ? null : (

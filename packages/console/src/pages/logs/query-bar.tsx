@@ -31,7 +31,8 @@ interface QueryBarProps {
   change: ChangeView;
   /** Returns the focus to the rows. */
   onLeave: () => void;
-  onFacets: () => void;
+  /** Opens the facets, where they are not beside the rows. */
+  onFacets: (() => void) | null;
 }
 
 /** One box for texts and queries; what belongs to the whole view is behind two buttons beside it. */
@@ -62,9 +63,7 @@ export function QueryBar(props: QueryBarProps) {
         onKeyDown={press}
       >
         <FindToggles {...{ view, typed, change }} />
-        <span class="only-narrow">
-          <IconButton label="Facets" icon="facets" onClick={onFacets} />
-        </span>
+        {onFacets ? <IconButton label="Facets" icon="facets" onClick={onFacets} /> : null}
       </QueryBox>
       <ViewsMenu view={view} />
       <ShareMenu actions={actions} plainUrl={plainUrl} />

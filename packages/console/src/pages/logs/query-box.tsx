@@ -287,7 +287,7 @@ function optionId(listId: string, index: number): string {
 function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
   useEffect(() => document.getElementById(optionId(id, index))?.scrollIntoView({ block: 'nearest' }), [id, index]);
   return (
-    <div id={id} role="listbox" class="query-list options" aria-label={label}>
+    <div id={id} role="listbox" class="menu-body is-left options query-list" aria-label={label}>
       {options.map((option, at) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the box above handles the keys of all options
         // biome-ignore lint/a11y/useFocusableInteractive: as above
