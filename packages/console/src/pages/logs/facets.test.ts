@@ -127,6 +127,9 @@ describe('counts per level', () => {
     expect(levelCounts(histogram, null).some(({ isPartial }) => isPartial)).toBe(false);
     expect(levelCounts({ ...histogram, counted: { fromMs: 0, toMs: 1 } }, null)[0]?.isPartial).toBe(true);
     expect(levelCounts({ ...histogram, members }, null)[0]?.isPartial).toBe(true);
+    // None found in a part is no number.
+    const counted = levelCounts({ ...histogram, buckets: [], members }, null).map(({ count }) => count);
+    expect(counted).toEqual([null, null, null]);
   });
 });
 

@@ -219,7 +219,7 @@ function LevelFacet({ histogram, minLevel, onChange }: LevelFacetProps) {
     <Facet name="Level">
       <ul aria-label="Levels shown">
         {rows.map(({ level, name, tone, count, isShown, isPartial }) => {
-          const counted = count === null ? '' : `${formatCount(count)}${isPartial && count > 0 ? '+' : ''}`;
+          const counted = count === null ? '' : `${formatCount(count)}${isPartial ? '+' : ''}`;
           const isLowest = minLevel !== null && level === minLevel;
           return (
             <FacetValue
@@ -241,15 +241,16 @@ function LevelFacet({ histogram, minLevel, onChange }: LevelFacetProps) {
   );
 }
 
-/** Levels that occur, or are chosen; a count is `null` until it is counted, and may be too low if it is partial. */
+/** Levels that occur, or are chosen. A partial count may be too low: of a level that it has nothing of, nothing is known. */
 export function levelCounts(histogram: HistogramResult | null, minLevel: Level | null) {
   const sums = histogram && levelSums(histogram.buckets);
+  const isPartial = histogram !== null && isPartialCount(histogram);
   const lowest = LEVEL_ROWS.findIndex(({ level }) => level === (minLevel ?? 'NONE'));
   return LEVEL_ROWS.map((row, index) => ({
     ...row,
     isShown: index <= lowest,
-    count: sums && (sums[row.level] ?? 0),
-    isPartial: histogram !== null && isPartialCount(histogram),
+    count: sums && (sums[row.level] ?? (isPartial ? null : 0)),
+    isPartial,
   })).filter(({ level, count }) => (count ?? 0) > 0 || level === minLevel || /^(ERROR|WARN|INFO)$/.test(level));
 }
 
