@@ -122,3 +122,18 @@ it('a dragged range is zoomed to and explained, also by keyboard, and left again
   await eventually(() => expect(new URL(page.url()).pathname).toBe('/incidents'));
   expect(parameter(log, 'to')).not.toBeNull();
 });
+
+it('an invalid query of a URL is explained once, at its place', async () => {
+  const [{ url }] = await startCluster([{ files: { 'a.log': requests(1) } }]);
+  const log = await LogPage.open(browser(), `${url}/logs?query=db=shop+cost%3E`, { hasRows: false });
+  const { page } = log;
+  await eventually(async () =>
+    expect(await page.locator('.field-problem').allInnerTexts()).toEqual([expect.stringContaining('at character 14')]),
+  );
+  expect(await page.locator('.notice, .chart, .facet').count()).toBe(0);
+  expect(await log.pill.count()).toBe(0);
+  await page.getByRole('combobox', { name: 'Find in the logs' }).fill('db=shop cost>90ms');
+  await page.keyboard.press('Enter');
+  await log.rows.first().waitFor();
+  await page.locator('.facet').first().waitFor();
+});
