@@ -74,6 +74,8 @@ export async function openConsole(
       self.reportViolation(`${violatedDirective}: ${blockedURI}`),
     );
   });
+  // Numbered lines would be one row.
+  await page.addInitScript("try { localStorage.setItem('porthole.folds', 'off') } catch {}");
   onTestFinished(async () => {
     await context.close();
     if (!expectsViolations) expect([...seen.violations, ...problems]).toEqual([]);

@@ -389,7 +389,7 @@ export function selectedText(
   if (from < 0 || to < 0 || from === to) return null;
   return rows
     .slice(Math.min(from, to), Math.max(from, to) + 1)
-    .flatMap((row) => (row.kind === 'record' && row.folded && !row.isOpened ? row.folded : [row]))
+    .flatMap((row): readonly Row[] => (row.kind === 'record' && row.folded && !row.isOpened ? row.folded : [row]))
     .map((row) => rowLine(row, options))
     .join('\n');
 }

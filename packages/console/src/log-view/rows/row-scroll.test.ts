@@ -14,7 +14,10 @@ import {
 } from './row-scroll.ts';
 
 const keyedRows = (count: number, from = 0) =>
-  Array.from({ length: count }, (_, index) => ({ key: `r${from + index}` }));
+  Array.from(
+    { length: count },
+    (_, index): Row => ({ kind: 'event', key: `r${from + index}`, node: null, text: '', isProblem: false }),
+  );
 const even = (rows: readonly unknown[]) => rowTops(rows, () => 20);
 
 describe('rows of one height', () => {

@@ -371,44 +371,36 @@ export const MAX_HELD = 2000;
 /** Rows that arrived while paused: the newest records and the notices between them. */
 export class PendingRows {
   #rows: Row[] = [];
-  #first = 0;
-  #records = 0;
   #dropped = 0;
 
   add(rows: readonly Row[]): void {
-    for (const row of rows) {
-      this.#rows.push(row);
-      if (row.kind === 'record') this.#records++;
-    }
-    while (this.#records > MAX_HELD) this.#dropFirst();
-    // Trimmed rarely: each row moves once per as many rows as are held.
-    if (this.#first > MAX_HELD) {
-      this.#rows = this.#rows.slice(this.#first);
-      this.#first = 0;
-    }
+    for (const row of rows) this.#rows.push(row);
+    // Rarely: each row moves once per as many rows as are held.
+    if (this.#rows.length > 2 * MAX_HELD) this.#trim();
   }
 
   /** All held rows, the number of records dropped before them, and the first record left. */
   take(): { rows: Row[]; dropped: number; first: ShownRecord | undefined } {
-    const rows = this.#rows.slice(this.#first);
-    const dropped = this.#dropped;
-    const first = rows.find((row) => row.kind === 'record')?.record;
+    this.#trim();
+    const [rows, dropped] = [this.#rows, this.#dropped];
     this.clear();
-    return { rows, dropped, first };
+    return { rows, dropped, first: rows.find((row) => row.kind === 'record')?.record };
   }
 
   clear(): void {
     this.#rows = [];
-    this.#first = 0;
-    this.#records = 0;
     this.#dropped = 0;
   }
 
-  #dropFirst(): void {
-    const row = this.#rows[this.#first++];
-    if (row?.kind !== 'record') return;
-    this.#records--;
-    this.#dropped++;
+  #trim(): void {
+    let excess = -MAX_HELD;
+    for (const { kind } of this.#rows) if (kind === 'record') excess++;
+    for (let index = 0; excess > 0; index++) {
+      if (this.#rows[index]?.kind !== 'record') continue;
+      this.#dropped++;
+      excess--;
+      if (excess === 0) this.#rows = this.#rows.slice(index + 1);
+    }
   }
 }
 
