@@ -1,8 +1,6 @@
 import { NOTICES } from '@porthole/logs/query';
-import type { FieldSummary } from '@porthole/logs/types';
 import type { ClusterItem } from './cluster-state.ts';
 import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from './member.ts';
-import type { MergedField } from './records/merge-counts.ts';
 
 /**
  * How much of the answer a response is. The only source of sentences about what is not there: "none", "nothing new",
@@ -261,7 +259,13 @@ export function respondedText(members: readonly MemberReport[]): string {
   return `${responded.length} of ${asked.length} nodes responded${part}`;
 }
 
+interface DistinctCount {
+  isDistinctExact: boolean;
+  /** Records by the source that has them. */
+  nodes?: Readonly<Record<string, unknown>>;
+}
+
 /** Whether there are at least `distinct` values, and may be many more: what several sources share is not known. */
-export function isDistinctMinimum({ isDistinctExact, nodes = {} }: FieldSummary & Partial<MergedField>): boolean {
+export function isDistinctMinimum({ isDistinctExact, nodes = {} }: DistinctCount): boolean {
   return !isDistinctExact && Object.keys(nodes).length > 1;
 }

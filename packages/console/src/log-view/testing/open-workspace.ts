@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Row } from '../model/workspace-state.ts';
 import { LogWorkspace, type OpenWorkspace } from '../workspace/log-workspace.ts';
+// A workspace loads it with the first search: here it is there at once.
+import '../workspace/finder.ts';
 import { FakeSource, recordNumber } from './fake-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 
