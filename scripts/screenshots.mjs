@@ -40,7 +40,7 @@ const SETTLED_MS = 2500;
 
 const LOG = 'src=*/lind-broker.log';
 
-const INCIDENT = '/incidents?from=24h&to=now';
+const INCIDENT = '/incidents?from=6h&to=now';
 
 /** The pictures of the documentation, and what must be visible before each is taken. */
 const PICTURES = [
@@ -96,7 +96,7 @@ try {
   const demo = await start(['demo', '--rate', String(RECORDS_PER_SECOND)]);
   const { nodes } = await (await fetch(new URL('/api/v1/cluster/nodes', demo))).json();
   for (const picture of PICTURES) if (isWanted(picture.name)) await takeForDocs(demo, picture);
-  const members = nodes.map(({ id, address }) => `${id}=${address}`);
+  const members = nodes.map(({ id, url }) => `${id}=${url}`);
   const urls = {
     demo,
     empty: await serve('empty'),
