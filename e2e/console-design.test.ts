@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +59,7 @@ async function overlays(page: Page, section: Locator): Promise<Shot[]> {
   await button('Dialog').press('Enter');
   await take('dialog', page.getByRole('dialog', { name: 'A dialog' }));
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('Dialog');
+  await eventually(async () => expect(await page.evaluate('document.activeElement.innerText')).toBe('Dialog'));
   await button('Toast').press('Enter');
   await take('toast', page.locator('.toast'));
   return shots;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +8,11 @@ import { launchChromium } from './chromium.mjs';
 import { build, install, ROOT } from './steps.mjs';
 
 /*
- * Takes pictures of the console: npm run screenshots [NAME...]
+ * Takes pictures of the console: npm run screenshots [PATTERN...]
  *
  * Those that the documentation shows go to docs/pictures; every page in every state, in both themes and three widths,
- * goes to screenshots/, which is not committed: to be looked at. Names choose some of them: "logs", "overview-dead".
+ * goes to screenshots/, which is not committed: to be looked at. Patterns, all of which must match, choose some of
+ * them: logs, "(empty|error)-390".
  */
 
 const DOCS = join(ROOT, 'docs/pictures');
@@ -77,15 +79,19 @@ const PAGES = {
 const STATES = {
   usual: { pages: { ...PAGES, node: (nodes) => `/nodes/${nodes[0]}`, files: (nodes) => `/nodes/${nodes[0]}/logs` } },
   empty: { url: 'empty', pages: PAGES },
-  loading: { pages: PAGES, route: (page) => page.route(/\/api\/v1\/(?!cluster\/nodes|nodes|session)/, () => {}) },
+  loading: {
+    pages: PAGES,
+    ready: (page) => page.waitForTimeout(SETTLED_MS),
+    route: (page) => page.route(/\/api\/v1\/(?!cluster\/nodes|nodes|session)/, () => {}),
+  },
   partial: { url: 'partial', pages: PAGES },
   error: { pages: PAGES, route: (page) => page.route('**/api/**', (route) => route.abort()) },
   dead: { url: 'partial', pages: { node: () => '/nodes/gone', nodes: '/nodes' } },
   many: { pages: { overview: '/', nodes: '/nodes', config: '/config' }, route: (page) => routeMany(page) },
 };
 
-const wanted = process.argv.slice(2);
-const isWanted = (name) => wanted.every((part) => name.includes(part));
+const wanted = process.argv.slice(2).map((pattern) => new RegExp(pattern));
+const isWanted = (name) => wanted.every((part) => part.test(name));
 
 await install();
 await build();
@@ -105,7 +111,10 @@ try {
   await takeAll(urls, nodes);
 } finally {
   await browser.close();
-  for (const child of children) child.kill('SIGTERM');
+  for (const child of children) {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit'); // it writes until then
+  }
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
@@ -113,13 +122,13 @@ try {
 async function takeAll(urls, nodes) {
   mkdirSync(ALL, { recursive: true });
   const ids = nodes.map(({ id }) => id);
-  for (const [state, { pages, route, url = 'demo' }] of Object.entries(STATES))
+  for (const [state, { pages, route, ready, url = 'demo' }] of Object.entries(STATES))
     for (const [page, path] of Object.entries(pages))
       for (const size of SIZES) {
         const named = ['light', 'dark'].map((theme) => [theme, `${page}-${state}-${size.viewport.width}-${theme}.png`]);
         const chosen = named.filter(([, name]) => isWanted(name));
         if (chosen.length === 0) continue;
-        const own = { url: urls[url], path: typeof path === 'function' ? path(ids) : path, size, route };
+        const own = { url: urls[url], path: typeof path === 'function' ? path(ids) : path, size, route, ready };
         await take({ ...own, theme: chosen[0][0] }, async (shown) => {
           for (const [theme, name] of chosen) {
             await shown.emulateMedia({ colorScheme: theme });
@@ -157,6 +166,11 @@ async function take({ url, path, theme, size, route, ready = idle }, shoot) {
 
 /** Until nothing more is loaded, or is long enough loading. */
 async function idle(page) {
+  await page
+    .locator('main .skeleton, main .loading:not(:empty)')
+    .first()
+    .waitFor({ state: 'detached' })
+    .catch(onlyTimeout);
   await page.waitForLoadState('networkidle', { timeout: 8000 }).catch(onlyTimeout);
   await page.waitForTimeout(SETTLED_MS);
 }

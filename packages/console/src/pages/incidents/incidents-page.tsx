@@ -64,16 +64,16 @@ function IncidentList({ view }: { view: IncidentsView }) {
       : value
         ? absenceText('No incident', coverageOf(value))
         : 'Incidents';
-  const isHour = toMs - fromMs === LAST_HOUR.spanMs;
-  const isDay = toMs - fromMs >= DAY.spanMs;
+  const spanMs = toMs - fromMs;
+  const span = spanMs === LAST_HOUR.spanMs ? 'hour' : spanMs === DAY.spanMs ? '24 h' : formatSpan(spanMs);
   return (
     <div class="stack">
       <div class="flex wrap page-head">
         <div>
           <h1>{title}</h1>
           <p class="dim">
-            {[`in the last ${isHour ? 'hour' : formatSpan(toMs - fromMs)}`, ...countsText(found.flat())].join(' · ')}
-            {!isDay && (
+            {[`in the last ${span}`, ...countsText(found.flat())].join(' · ')}
+            {spanMs < DAY.spanMs && (
               <>
                 {' · '}
                 <a href={viewUrl({ ...view, range: DAY })}>last 24 h</a>
