@@ -182,7 +182,16 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
 it('everything focusable shows its focus', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser(), url);
-  for (const path of ['/', '/incidents', '/nodes', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
+  for (const path of [
+    '/',
+    '/incidents',
+    '/incidents?from=1h&to=now',
+    '/nodes',
+    '/nodes/n1',
+    '/nodes/n1/config',
+    '/config',
+    '/logs',
+  ]) {
     await page.goto(new URL(path, url).href);
     await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));
     const styles = await walk(page);
