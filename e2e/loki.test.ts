@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { startNode } from '@porthole/server';
 import { tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -39,7 +40,9 @@ it("a client for Loki reads a node's own log", async () => {
   expect(await Loki.labels()).toEqual(['cluster', 'level', 'log', 'node', 'role', 'zone']);
   expect(await Loki.labelValues('log')).toContain('porthole.log');
   expect(await Loki.series('{zone="eu-1"}')).toContainEqual(expect.objectContaining({ log: 'porthole.log' }));
-  await expect.poll(async () => (await Loki.queryRange('{log="porthole.log"} |= "a card"')).logs.length).toBe(5);
+  await eventually(async () =>
+    expect((await Loki.queryRange('{log="porthole.log"} |= "a card"')).logs).toHaveLength(5),
+  );
   const { streams } = await Loki.queryRangeStream('{level="warn"} | json | attempt>=3', { start: '1h' });
   expect(streams.flatMap(({ values }) => values.map(([, line]) => line))).toEqual([
     expect.stringContaining('"attempt":4'),

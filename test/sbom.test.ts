@@ -90,6 +90,9 @@ describe('the bill of materials of the program', () => {
     expect(marked).toEqual([
       '%40fontsource-variable/inter',
       '%40fontsource-variable/jetbrains-mono',
+      '%40grafana/lezer-logql',
+      '%40lezer/common',
+      '%40lezer/lr',
       '%40modelcontextprotocol/core',
       '%40modelcontextprotocol/server',
       'diff',

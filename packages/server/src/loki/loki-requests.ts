@@ -39,7 +39,6 @@ const OPERATIONS: Readonly<Record<string, (request: LokiRequest) => Promise<obje
   query: answerQuery,
   query_range: answerQueryRange,
   labels: labelNames,
-  label: labelNames,
   series: answerSeries,
   'index/stats': indexStats,
   'index/volume': indexVolume,

@@ -289,7 +289,7 @@ async function countPart(part: CountPart, counting: Counting): Promise<void> {
 async function countRecords(part: CountPart, counting: Counting): Promise<void> {
   const { cluster, range, call, streams, wanted, counts } = counting;
   const { fromMs, toMs, bucketMs = toMs - fromMs } = range;
-  const request = { ...toRequest(part, range), bucketMs, buckets: MAX_BUCKETS };
+  const request = { ...toRequest(part, range), bucketMs, buckets: 1 };
   const answer = await cluster.logHistogram(request, searchOptions(call));
   streams.warn(answer);
   checkWidth(answer.bucketMs, range);

@@ -1,9 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
-import { WebSocket } from 'undici';
+import { Agent, WebSocket } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../../auth/tokens.ts';
+import { selfSigned } from '../../doctor/testing/self-signed.ts';
 import { openSocket, sendRequest } from '../../testing/send-request.ts';
 import { shareTestNode, startTestNode, tempDir } from '../../testing/test-node.ts';
 
@@ -203,6 +204,29 @@ describe('a log query', () => {
   });
 });
 
+it('the nodes of a cluster are streams of their own, selected and counted by their labels', async () => {
+  const files = { 'a.log': LINES.map(({ text }) => `${text}\n`).join('') };
+  const other = { cluster: { nodeId: 'm' }, node: { timeZone: 'UTC', labels: ['zone=us-1'] } };
+  const member = await startTestNode({ files: { 'a.log': `${LINES[3]?.text}\n` }, settings: other });
+  const cluster = { nodeId: 'self', members: [`m=http://127.0.0.1:${member.port}`] };
+  const { port } = await startTestNode({ files, settings: { ...SETTINGS, cluster } });
+  await eventually(async () => expect((await ask('label/zone/values', {}, port)).data).toEqual(['eu-1', 'us-1']));
+  const found = await ask('query_range', { ...RANGE, query: '{zone="us-1"}' }, port);
+  expect(found.data.result).toMatchObject([{ stream: { node: 'm', zone: 'us-1', level: 'error' } }]);
+  const count = async (labels: string) => {
+    const query = `sum by (${labels}) (count_over_time({log="a.log"} |= "user=u0" [2h]))`;
+    const { data } = await ask('query', { ...END, query }, port);
+    const rows = data.result.map(({ metric, value }: { metric: object; value: string[] }) => [
+      Object.values(metric).sort().join(),
+      value[1],
+    ]);
+    return Object.fromEntries(rows) as Record<string, string>;
+  };
+  const errors = String(LINES.filter(({ level, user }) => level === 'ERROR' && user === 0).length);
+  expect(await count('node')).toEqual({ self: '167', m: '1' });
+  expect(await count('zone, level')).toMatchObject({ 'error,us-1': '1', 'error,eu-1': errors });
+});
+
 describe('a metric query', () => {
   it.each([
     [60, '1m'],
@@ -356,6 +380,21 @@ describe('tail', () => {
     expect(messages[0]?.dropped_entries).toBeNull();
     socket.close();
     await eventually(() => expect(codes).toEqual([1000]));
+  });
+
+  it('is also one over TLS', async () => {
+    const { certFile, keyFile } = selfSigned(tempDir(), { days: 2 });
+    const tls = { certFile, keyFile };
+    const { port } = await startTestNode({ files: { 'a.log': `${LINES[0]?.text}\n` }, settings: { ...SETTINGS, tls } });
+    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+    const query = new URLSearchParams({ query: '{log="a.log"}' });
+    const socket = new WebSocket(`wss://127.0.0.1:${port}/loki/api/v1/tail?${query}`, { dispatcher });
+    onTestFinished(() => socket.close());
+    const message = new Promise<string>((resolve, reject) => {
+      socket.addEventListener('message', ({ data }) => resolve(String(data)));
+      socket.addEventListener('error', ({ error }) => reject(error));
+    });
+    expect(await message).toContain('user=u0');
   });
 
   it('ends with a reason when the node stops', async () => {

@@ -49,7 +49,7 @@ export function createLokiRoutes(
       if (parsed.kind !== 'logs') throw new PortholeError('QUERY_INVALID', 'only log queries can be followed');
       const start = followStart(query, loki);
       const streams = await loki.Streams.find(all, parsed.logs, callOptions(request));
-      const encoder = new TailEncoder(streams, parsed.logs, loki);
+      const encoder = new TailEncoder(streams, parsed.logs, { ...loki, nowMs: () => clock().nowMs });
       const followed = { ...selectedLog(streams), ...loki.recordOptions(parsed.logs), start };
       const follow = (leaving: AbortSignal) => all.followLogs(followed, { signal: leaving });
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
@@ -59,6 +59,7 @@ export function createLokiRoutes(
 }
 
 type Loki = typeof import('../../loki/index.ts');
+type TailTools = Pick<Loki, 'nanoseconds' | 'toStreams'> & { nowMs(): number };
 
 function followStart(query: Query, loki: Loki): FollowQuery['start'] {
   if (!/^0*s?$/.test(optionalValue(query, 'delay_for') ?? ''))
@@ -82,9 +83,9 @@ class TailEncoder implements FollowEncoder<ClusterFollowItem | StoppingEnd> {
   readonly heartbeat = PING_FRAME;
   readonly #streams: Streams;
   readonly #logs: LogqlLogs;
-  readonly #loki: Loki;
+  readonly #loki: TailTools;
 
-  constructor(streams: Streams, logs: LogqlLogs, loki: Loki) {
+  constructor(streams: Streams, logs: LogqlLogs, loki: TailTools) {
     this.#streams = streams;
     this.#logs = logs;
     this.#loki = loki;
@@ -95,7 +96,7 @@ class TailEncoder implements FollowEncoder<ClusterFollowItem | StoppingEnd> {
     const lost = items.flatMap((item) => (item.type === 'gap' || item.type === 'truncated' ? [item] : []));
     const frames: Buffer[] = [];
     if (records.length > 0 || lost.length > 0) {
-      const timestamp = this.#loki.nanoseconds(Date.now());
+      const timestamp = this.#loki.nanoseconds(this.#loki.nowMs());
       const dropped = lost.map((item) => ({
         labels: { ...this.#streams.labelsOf(item.node), log: item.type === 'gap' ? item.family : item.file },
         timestamp,
