@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
@@ -269,3 +269,26 @@ function runForOutput(program: string, args: readonly string[], cwd: string): st
     return String((error as { stdout: string }).stdout);
   }
 }
+
+describe('porthole config init', () => {
+  it('writes a file that a node starts with, and the schema that it names', async () => {
+    const cwd = tempDir();
+    const first = await runToEnd(['config', 'init'], cwd);
+    expect(first).toMatchObject({ code: 0, stdout: 'porthole.toml\n' });
+    const text = readFileSync(join(cwd, 'porthole.toml'), 'utf8');
+    const [, schema = ''] = /^#:schema (\S+)\n/.exec(text) ?? [];
+    expect(JSON.parse(readFileSync(join(cwd, schema), 'utf8'))).toMatchObject({
+      properties: { http: expect.any(Object) },
+    });
+    expect(text).toMatch(/\n#port = 7300\n/);
+    expect((await runToEnd(['config', 'init', '-'], cwd)).stdout).toBe(text);
+    writeFileSync(join(cwd, 'porthole.toml'), text.replace('#host-name = ""', 'host-name = "ours"'));
+    const again = await runToEnd(['config', 'init'], cwd);
+    expect(again).toMatchObject({ code: 2, stderr: 'porthole: porthole.toml exists already; --force replaces it\n' });
+    const node = serve(cwd, '--config', 'porthole.toml');
+    const { stdout } = await runToEnd(['config', 'get', await node.ready(), 'node.host-name', '-o', 'value'], cwd);
+    expect(stdout).toBe('ours\n');
+    expect((await runToEnd(['config', 'init', '--force', '-q'], cwd)).code).toBe(0);
+    expect(readFileSync(join(cwd, 'porthole.toml'), 'utf8')).toBe(text);
+  });
+});

@@ -33,10 +33,11 @@ function isActedOn(character: string): boolean {
 /** Not run here: they stay until they are stopped; what others serve, they show to programs only (mcp) or not at all. */
 const STAYING = new Set(['serve', 'demo', 'mcp']);
 
-/** Ways to call each command; an output format that is a choice is added by itself. */
+/** Ways to call each command, URL is the hostile node; an output format that is a choice is added by itself. */
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   nodes: [[]],
   'nodes forget': [['EVIL', '--yes']],
+  'config init': [['EVIL.toml'], ['EVIL/EVIL']],
   'config get': [[], ['EVIL.key'], ['nothing.EVIL']],
   'config diff': [[]],
   'config history': [[], ['EVIL']],
@@ -66,6 +67,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'archive status': [[]],
   'archive verify': [[], ['EVIL']],
   doctor: [[]],
+  conform: [['URL'], ['EVIL']],
   'context add': [['EVIL', 'http://127.0.0.1:1']],
   'context list': [[]],
   'context show': [['EVIL']],
@@ -97,7 +99,8 @@ it('no command lets a hostile node, log or name act on the terminal', async () =
     const url = flags.some(({ long }) => long === 'url') ? ['--url', node.url] : [];
     for (const [index, call] of (CALLS[path] ?? []).entries()) {
       const outputs = index === 0 && formats.length > 0 ? formats.map((format) => ['-o', format]) : [[]];
-      for (const output of outputs) runs.push([...path.split(' '), ...call, ...url, ...output]);
+      const words = call.map((word) => (word === 'URL' ? node.url : word));
+      for (const output of outputs) runs.push([...path.split(' '), ...words, ...url, ...output]);
     }
   }
   const inOneProcess = runs.length;

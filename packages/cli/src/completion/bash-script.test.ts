@@ -51,7 +51,7 @@ describe('completion in bash', () => {
     [['lo'], ['logs']],
     [
       ['config', ''],
-      ['get', 'diff', 'history', 'at'],
+      ['init', 'get', 'diff', 'history', 'at'],
     ],
     [['logs', 'sea'], ['search']],
     [['logs', '-S', '2h', 'sea'], ['search']],

@@ -40,6 +40,8 @@ export interface SettingKind<T extends SettingScalar = SettingScalar> {
   readonly accepted: string;
   /** The smallest and largest value, for the documentation: `10ms to 1d`. May be empty. */
   readonly limits: string;
+  /** JSON Schema of what a file may hold, for editors. It may accept more than `read` does, never less. */
+  readonly schema: object;
   /** How a command line passes it: alone (`switch`), once (`value`) or any number of times (`list`). */
   readonly shape: 'switch' | 'value' | 'list';
   read(value: unknown, notation: Notation): Reading<T>;
@@ -78,7 +80,7 @@ function defineKind<T extends SettingScalar, V>({ hasType, parse, ...kind }: Kin
     return parsed === undefined ? refuseValue(kind, value) : { value: parsed };
   }
   const name = kind.noun.replace(/^an? /, '');
-  return { name, limits: '', shape: 'value', toJson: (value) => value, ...kind, read };
+  return { name, limits: '', schema: { type: 'string' }, shape: 'value', toJson: (value) => value, ...kind, read };
 }
 
 /** Lists are searched per request; one of thousands is a mistake. */
@@ -87,7 +89,8 @@ const MAX_ITEMS = 256;
 /** Any number of items of one kind. Text is split at commas; empty items are ignored. */
 export function list(item: SettingKind<string>, plural: string, maxItems = MAX_ITEMS): SettingKind<string[]> {
   const name = `list of ${plural}`;
-  const kind = { name, noun: `a ${name}`, accepted: `at most ${maxItems}`, limits: '', shape: 'list' as const };
+  const schema = { type: 'array', items: item.schema, maxItems };
+  const kind = { name, noun: `a ${name}`, accepted: `at most ${maxItems}`, limits: '', schema, shape: 'list' as const };
   function read(value: unknown, notation: Notation): Reading<string[]> {
     const given: unknown = notation.form === 'text' ? splitAtCommas(String(value)) : value;
     if (!Array.isArray(given)) return refuseType(kind, given, notation);
@@ -117,6 +120,7 @@ const TRUE_AND_FALSE = [
 export const onOff = defineKind<boolean, unknown>({
   noun: 'a boolean',
   accepted: 'true or false',
+  schema: { type: 'boolean' },
   shape: 'switch',
   hasType: (value, form): value is unknown => form === 'text' || typeof value === 'boolean',
   parse: (value) => {
@@ -140,7 +144,11 @@ interface NumberRules extends Partial<Omit<SettingKind<number>, 'read'>> {
 function numberKind({ min, max, parse, units, inFile, ...rest }: NumberRules): SettingKind<number> {
   const limits = `${min} to ${max}`;
   const [least, most] = [parse(min) ?? Number.NaN, parse(max) ?? Number.NaN];
+  const schema = inFile.includes('string')
+    ? { type: inFile.includes('bigint') ? ['string', 'integer'] : 'string', pattern: String.raw`^\s*\d` }
+    : { type: 'integer', minimum: least, maximum: most };
   return defineKind<number, string | number | bigint>({
+    schema,
     accepted: units === undefined ? limits : `units ${units}; ${limits}`,
     limits,
     ...rest,
@@ -268,9 +276,16 @@ export function choice<const T extends string>(options: readonly T[]): SettingKi
     name: `one of ${options.join(', ')}`,
     noun: 'a choice',
     accepted: `one of ${options.map((option) => `"${option}"`).join(', ')}`,
+    // Editors offer what is listed; other cases of the letters are accepted, too.
+    schema: { anyOf: [{ enum: options }, { type: 'string', pattern: `^(?:${options.map(anyCase).join('|')})$` }] },
     hasType: isString,
     parse: (given) => options.find((option) => option === given.toLowerCase()),
   });
+}
+
+/** Expressions of JSON Schema have no flag for it. */
+function anyCase(word: string): string {
+  return word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }
 
 /** The kinds of systemd units, which end their names. */
@@ -421,6 +436,7 @@ export const indexLimit = defineKind<string, string | number | bigint>({
   noun: 'a size like "4GiB" or a share of the logs like "2%"',
   accepted: '0 to 100%, or 0B to 16TiB',
   limits: '0B to 16TiB, or 0% to 100%',
+  schema: { type: ['string', 'integer'] },
   hasType: (value, form): value is string | number | bigint =>
     typeof value === 'string' || (form === 'option' && typeof value === 'number') || typeof value === 'bigint',
   parse: (value) => {
@@ -453,6 +469,7 @@ function tableList(
   return {
     ...names,
     limits: '',
+    schema: { type: 'array', items: { type: 'object' } },
     shape: 'list',
     read(value, { form, baseDir }) {
       const given = form === 'text' ? parseJsonList(String(value)) : value;

@@ -1,11 +1,32 @@
 import type { CommandDefinition } from '../../command-definition.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
-import { NODE_OUTPUT_FLAGS, outputFlag, PAGED_NODE_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
+import { NODE_OUTPUT_FLAGS, OUTPUT_FLAGS, outputFlag, PAGED_NODE_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
-  about: 'show and compare configurations of nodes',
+  about: 'show and compare configurations of nodes, and write a settings file',
   commands: [
+    {
+      name: 'init',
+      about: 'write a settings file with every setting as a comment, and the schema that editors check it with',
+      args: [
+        {
+          name: 'file',
+          optional: true,
+          complete: 'file',
+          about: 'the file to write, or - for stdout; default: porthole.toml',
+        },
+      ],
+      flags: [{ long: 'force', about: 'replace the file if it exists' }, ...OUTPUT_FLAGS],
+      notes: [
+        'The schema is porthole.schema.json beside the file, which names it in its first line, for editors like those with Taplo or Even Better TOML.',
+      ],
+      examples: [
+        ['porthole config init', 'porthole.toml in the working directory'],
+        ['porthole config init /etc/porthole/porthole.toml', 'somewhere else'],
+      ],
+      load: () => import('./init.ts'),
+    },
     {
       name: 'get',
       about: 'print the configuration of a node, or some of its keys; secrets are masked',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
+import { visibleJson, visibleText } from '../../output/visible-text.ts';
 import { findEndpoint } from '../../sources/endpoint.ts';
 import { checkAddress, findToken } from '../../sources/open-node.ts';
 import { readTlsFiles } from '../../sources/tls-files.ts';
@@ -154,12 +155,12 @@ function formatTap({ group, id, title, state, detail, measured }: Result, number
   if (state === 'skipped') return `${sign} ${number} - ${text} # SKIP ${escapeTap(detail ?? '')}\n`;
   if (state === 'ok') return `${sign} ${number} - ${text}\n`;
   const key = measured === undefined ? 'message' : 'expected';
-  return `${sign} ${number} - ${text}\n  ---\n  ${key}: ${JSON.stringify(detail)}\n  ...\n`;
+  return `${sign} ${number} - ${text}\n  ---\n  ${key}: ${visibleJson(JSON.stringify(detail))}\n  ...\n`;
 }
 
 /** On one line, and without what starts a directive. */
 function escapeTap(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll('\\', '\\\\').replaceAll('#', '\\#');
+  return visibleText(text).replaceAll(/\s+/g, ' ').replaceAll('\\', '\\\\').replaceAll('#', '\\#');
 }
 
 function summarize(results: readonly Result[], likeness: readonly Likeness[]): string {

@@ -1,0 +1,61 @@
+import { SECTIONS, SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
+import { toToml } from './show-value.ts';
+
+/* What helps people and editors to write a settings file: a schema, and a file with every setting as a comment. */
+
+/** Editors find the schema by this name, beside the settings file. */
+export const SCHEMA_FILE = 'porthole.schema.json';
+
+/** JSON Schema of a settings file, as editors of TOML use it to complete, explain and check; draft 7 is what they know. */
+export function settingsSchema(): object {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: `https://porthole.example/${SCHEMA_FILE}`,
+    title: 'Settings of a Porthole node (porthole.toml)',
+    type: 'object',
+    properties: Object.fromEntries(SECTIONS.map((section) => [section, sectionSchema(section)])),
+    additionalProperties: false,
+  };
+}
+
+function sectionSchema(section: string): object {
+  const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(own.map((definition) => [definition.name, settingSchema(definition)])),
+    additionalProperties: false,
+  };
+}
+
+function settingSchema({ kind, about, env, default: byDefault, removed }: SettingDefinition): object {
+  return {
+    ...kind.schema,
+    description: `${about} ${removed ? 'Has no effect any more.' : `Environment variable: ${env}.`}`,
+    default: kind.toJson(byDefault),
+    ...(removed && { deprecated: true }),
+  };
+}
+
+/** A settings file in which every setting is a comment with its default. It names the schema for editors. */
+export function settingsTemplate(): string {
+  const head = [
+    `#:schema ${SCHEMA_FILE}`,
+    '# Settings of a Porthole node, each with its default. Remove the # before a name to change it.',
+    '# "porthole doctor --config FILE" checks a file; "porthole serve --config FILE" starts a node with it.',
+  ];
+  const sections = SECTIONS.map((section) => {
+    const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section && !definition.removed);
+    return [`[${section}]`, own.map(commentedSetting).join('\n\n')].join('\n');
+  });
+  return `${[head.join('\n'), ...sections].join('\n\n')}\n`;
+}
+
+function commentedSetting(definition: SettingDefinition): string {
+  const { name, about, env, kind, default: byDefault } = definition;
+  const limits = kind.limits === '' ? '' : ` ${kind.limits}.`;
+  return [
+    `# ${about}`,
+    `# Type: ${kind.name}.${limits} Environment: ${env}.`,
+    `#${name} = ${toToml(definition, byDefault)}`,
+  ].join('\n');
+}
