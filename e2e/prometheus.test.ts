@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { eventually } from '@porthole/logs/testing';
 import { sendRequest, startTestNode, tempDir } from '@porthole/server/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
 import { ensurePrograms } from '../scripts/programs.mjs';
 
 const execute = promisify(execFile);
@@ -14,8 +13,8 @@ const execute = promisify(execFile);
 const DEPLOY = join(import.meta.dirname, '../deploy');
 const RULES = join(DEPLOY, 'prometheus/porthole-alerts.yml');
 
-const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] };
-const rules = groups.flatMap((group) => group.rules);
+const rules = readFileSync(RULES, 'utf8');
+const alerts = [...rules.matchAll(/^ *- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
 interface Dashboard {
   panels: { title: string; targets: { expr: string }[] }[];
@@ -110,7 +109,7 @@ describe('the metrics of a node', () => {
       expect(await query('rate(porthole_log_records_total{level="error"}[1m]) > 0')).toHaveLength(2);
     });
     for (const expr of dashboardQueries) expect(Array.isArray(await query(expr)), expr).toBe(true);
-    const names = [...rules.map(({ expr }) => expr), ...dashboardQueries].join(' ').match(/\bporthole_\w+/g) ?? [];
+    const names = [rules, ...dashboardQueries].join(' ').match(/\bporthole_\w+/g) ?? [];
     // Each is there, at least with its type: some have no series without TLS or an archive.
     const known = new Set([...body.toString().matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
     const absent = new Set(names.map((name) => name.replace(/_bucket$/, '')).filter((name) => !known.has(name)));
@@ -120,7 +119,7 @@ describe('the metrics of a node', () => {
     };
     const health = data.groups.flatMap((group) => group.rules);
     expect(health.filter((rule) => rule.health !== 'ok')).toEqual([]);
-    expect(health).toHaveLength(rules.length);
+    expect(health).toHaveLength(alerts.length);
   });
 });
 
@@ -182,12 +181,12 @@ const CASES: Case[] = [
 describe('the alerts', () => {
   it('are valid', () => {
     expect(execFileSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' })).toContain(
-      `${rules.length} rules`,
+      `${alerts.length} rules`,
     );
   });
 
   it('fire when they should, and not before', () => {
-    expect([...new Set(CASES.map(([alert]) => alert))].sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    expect([...new Set(CASES.map(([alert]) => alert))].sort()).toEqual(alerts.sort());
     const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
     const tests = CASES.map(([alert, series, firing, quiet]) => ({
       name: alert,
