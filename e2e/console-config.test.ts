@@ -149,7 +149,10 @@ it('shows what a change was, and the error that began after it, in three clicks 
   await eventually(async () => expect(await periods()).toHaveLength(1), { withinMs: 20_000 });
   writeFileSync(n2.configFile, `# edited\n${serviceConfig({ port: 9001, timeout: '99s' })}`);
   await eventually(async () => expect(await periods()).toHaveLength(2), { withinMs: 30_000 });
-  appendFileSync(join(n2.logDir, 'a.log'), `${line(0, 'fsync of segment 7 failed', 'ERROR')}${line(0, 'later')}`);
+  appendFileSync(
+    join(n2.logDir, 'a.log'),
+    `${line(0, 'fsync of segment 7 failed', 'ERROR').repeat(60)}${line(0, 'later')}`,
+  );
   const events = async () => (await fetch(`${n1.url}/api/v1/cluster/events?kind=new-pattern`)).text();
   await eventually(async () => expect(await events()).toContain('fsync of segment 7'), { withinMs: 30_000 });
 
@@ -166,7 +169,7 @@ it('shows what a change was, and the error that began after it, in three clicks 
   await eventually(async () => expect(await diff.locator('del').allInnerTexts()).toEqual(['10s']));
   expect(await diff.locator('ins').allInnerTexts()).toEqual(['99s']);
   const after = page.getByRole('region', { name: 'After this change' });
-  await waitUntilVisible(after.getByText(/later a new error began on this node: .*fsync of segment 7 failed \(1\)/));
+  await waitUntilVisible(after.getByText(/later a new error began on this node: .*fsync of segment 7 failed \(60\)/));
   await waitUntilVisible(after.getByText('1 other node has 10s'));
 
   await page.getByRole('button', { name: 'Side by side' }).click();

@@ -34,7 +34,7 @@ it('the chart is split by node or any field, as the URL says', async () => {
   const { page } = log;
   const split = async (by: string) => {
     await page.getByRole('button', { name: /^Split the chart/ }).click();
-    await page.getByRole('button', { name: by, exact: true }).click();
+    await page.locator('.menu-body').getByRole('button', { name: by, exact: true }).click();
   };
   const legend = async (by: string) =>
     (

@@ -8,7 +8,7 @@ const WEB = join(import.meta.dirname, '../packages/console/web');
 const MOST = { raw: 250_000, brotli: 90_000 };
 
 /** The page with the most parts; what is around its rows, and what is opened, comes later. */
-const MOST_OF_LOGS = { raw: 262_000, brotli: 90_000 };
+const MOST_OF_LOGS = { raw: 268_000, brotli: 90_000 };
 
 const MOST_FONTS = 100_000;
 

@@ -12,6 +12,10 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', async () => {
   const url = `http://127.0.0.1:${server.address().port}/ops`;
-  node = await createNode({ url, env: process.env, settings: { http: { basePath: '/ops' } } });
+  node = await createNode({
+    url,
+    env: process.env,
+    settings: { http: { basePath: '/ops' }, logging: { dir: 'data/log' } },
+  });
   console.log(`porthole is ready at ${url}/`);
 });

@@ -3,9 +3,8 @@ import { coverageOf, toEvent } from '@porthole/contract';
 import { groupEvents, type ShownEvent, shownEvents } from '../events/event-text.ts';
 import { type LoadedEvents, loadEvents } from '../events/load-events.ts';
 import { session } from '../state/session.ts';
-import { formatCount, formatCounted } from '../ui/format.ts';
+import { formatCount, formatCounted, showValue } from '../ui/format.ts';
 import type { Version } from './node-config.ts';
-import { showValue } from './setting-values.ts';
 
 /** What happened within this time, or until the next change, is shown with a change. */
 const AFTER_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { ClusterConfigDiff, ConfigDifference, ConfigValue } from '@porthole/client';
 import { isDrift } from '@porthole/contract';
-import { type ShownValue, showValue } from './setting-values.ts';
+import { type ShownValue, showValue } from '../ui/format.ts';
 
 export type RoleDiff = ClusterConfigDiff['roles'][number];
 

@@ -1,5 +1,6 @@
 import { diffArrays } from 'diff';
-import { type LineRange, MASK, type TomlLine } from './toml-text.ts';
+import { MASK } from '../ui/format.ts';
+import type { LineRange, TomlLine } from './toml-text.ts';
 
 /** One row: line indexes, `null` where a side has no line. */
 export interface DiffRow {

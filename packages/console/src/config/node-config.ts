@@ -8,8 +8,7 @@ import {
 import type { ConfigPeriod, ConfigVersion } from '@porthole/contract';
 import type { ShownEvent } from '../events/event-text.ts';
 import { type Problem, toProblem } from '../state/to-problem.ts';
-import { formatCounted } from '../ui/format.ts';
-import { showValue } from './setting-values.ts';
+import { formatCounted, showValue } from '../ui/format.ts';
 
 /** What is known about one node's configuration, now and before. */
 export interface NodeConfigState {

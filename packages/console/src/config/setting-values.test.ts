@@ -1,6 +1,7 @@
 import type { NodeSettings, SettingEntry } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { countSettings, settingNote, settingsNotices, showValue } from './setting-values.ts';
+import { showValue } from '../ui/format.ts';
+import { countSettings, settingNote, settingsNotices } from './setting-values.ts';
 
 it.each([
   ['30s', { text: '30s', kind: 'value', fingerprint: null }],

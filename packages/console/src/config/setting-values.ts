@@ -1,6 +1,5 @@
 import type { NodeSettings, SettingEntry, SettingJson } from '@porthole/client';
-import { formatCount, formatCounted } from '../ui/format.ts';
-import { MASK } from './toml-text.ts';
+import { formatCount, formatCounted, showValue } from '../ui/format.ts';
 
 /** Where a value comes from, as shown to the user. */
 const SOURCE_LABELS: Readonly<Record<SettingEntry['source'], string>> = {
@@ -26,28 +25,6 @@ export function countSettings(settings: readonly SettingEntry[]): string {
   const keys = formatCounted(settings.length, 'key');
   if (settings.every(({ changed }) => changed === null)) return keys;
   return `${keys}, ${formatCount(settings.filter(({ changed }) => changed).length)} changed from default`;
-}
-
-/** A value as it is shown. */
-export interface ShownValue {
-  text: string;
-  /** `absent` and `empty` describe the value; they are not the value itself. */
-  kind: 'value' | 'absent' | 'empty' | 'secret';
-  /** Of a secret: equal fingerprints mean equal secrets. */
-  fingerprint: string | null;
-}
-
-/** How the cluster encodes a masked value with its fingerprint. */
-const FINGERPRINT = /^(.*) \(fingerprint (\S+)\)$/s;
-
-/** Secrets stay masked: their values never reach the browser. */
-export function showValue(value: SettingJson | null): ShownValue {
-  if (value === null) return { text: 'absent', kind: 'absent', fingerprint: null };
-  if (value === '') return { text: 'empty', kind: 'empty', fingerprint: null };
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (!text.includes(MASK)) return { text, kind: 'value', fingerprint: null };
-  const [, masked = text, fingerprint = null] = FINGERPRINT.exec(text) ?? [];
-  return { text: masked, kind: 'secret', fingerprint };
 }
 
 interface SettingsNotice {

@@ -1,7 +1,5 @@
 import { escapeRegex } from '@porthole/logs/query';
-
-/** Replaces a secret. */
-export const MASK = '******';
+import { MASK } from '../ui/format.ts';
 
 export interface TomlLine {
   text: string;

@@ -6,9 +6,8 @@ import {
   toEvent,
   type VersionChange,
 } from '@porthole/contract';
-import { showValue } from '../config/setting-values.ts';
 import { INCIDENTS, type IncidentsView } from '../state/view.ts';
-import { formatCounted, formatSpan } from '../ui/format.ts';
+import { formatCounted, formatSpan, showValue } from '../ui/format.ts';
 import type { IconName } from '../ui/icon.tsx';
 
 /* Events as pages show them: about which node, in a few words, with a sign. */

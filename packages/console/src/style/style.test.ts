@@ -45,7 +45,7 @@ describe('no style is outside of the design system', () => {
     expect(classes.filter((own) => !isUsed(own))).toEqual([]);
     const everything = files.map(({ text }) => text).join('\n');
     const tokens = [...new Set(everything.match(/(?<=^\s+)--[\w-]+(?=:)/gm))];
-    const isRead = (token: string) => everything.includes(`var(${token})`) || /^--node-\d$/.test(token);
+    const isRead = (token: string) => new RegExp(`var\\(${token}[,)]`).test(everything) || /^--node-\d$/.test(token);
     expect(tokens.filter((token) => !isRead(token))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { ClusterNode, NodeProblem } from '@porthole/client';
+import type { ClusterNode, NodeProblem, SettingJson } from '@porthole/client';
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
 import { zoneOffsetMs } from '../state/time-zone.ts';
 import type { ZoneName } from '../state/view.ts';
@@ -144,4 +144,29 @@ export function isDegraded({ state, problems }: Pick<ClusterNode, 'state' | 'pro
 /** `log directory: /var/log/lindb does not exist` */
 export function problemText(problems: readonly NodeProblem[]): string {
   return problems.map(({ check, detail }) => `${check}: ${detail}`).join(' · ');
+}
+
+/** Replaces a secret. */
+export const MASK = '******';
+
+/** A value as it is shown. */
+export interface ShownValue {
+  text: string;
+  /** `absent` and `empty` describe the value; they are not the value itself. */
+  kind: 'value' | 'absent' | 'empty' | 'secret';
+  /** Of a secret: equal fingerprints mean equal secrets. */
+  fingerprint: string | null;
+}
+
+/** How the cluster encodes a masked value with its fingerprint. */
+const FINGERPRINT = /^(.*) \(fingerprint (\S+)\)$/s;
+
+/** Secrets stay masked: their values never reach the browser. */
+export function showValue(value: SettingJson | null): ShownValue {
+  if (value === null) return { text: 'absent', kind: 'absent', fingerprint: null };
+  if (value === '') return { text: 'empty', kind: 'empty', fingerprint: null };
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (!text.includes(MASK)) return { text, kind: 'value', fingerprint: null };
+  const [, masked = text, fingerprint = null] = FINGERPRINT.exec(text) ?? [];
+  return { text: masked, kind: 'secret', fingerprint };
 }

@@ -50,7 +50,6 @@ describe('errors', () => {
       '/api/v2/config',
       '/logs/',
       '/config/x',
-      '/nodes',
       '/nodesx',
       '/%6Eodes/x',
       '/index.html',

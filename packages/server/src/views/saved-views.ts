@@ -97,7 +97,7 @@ export class SavedViewStore {
         throw new PortholeError('VIEWS_UNAVAILABLE', `the view was not saved: ${errorMessage(error)}`);
       }
       this.#entries = changed;
-      this.#deps.log.info('views', query === null ? 'a view was deleted' : 'a view was saved', { name, by: who });
+      this.#deps.log.info('views', query === null ? 'a view was deleted' : 'a view was saved', { by: who });
       await this.#share([entry]);
       return this.#toResponse(changed);
     });

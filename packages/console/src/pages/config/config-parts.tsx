@@ -1,11 +1,9 @@
 import type { MemberReport } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ShownValue } from '../../config/setting-values.ts';
-import { MASK } from '../../config/toml-text.ts';
 import { preferences } from '../../state/preferences.ts';
 import { LinkButton } from '../../ui/controls.tsx';
-import { formatDate, formatSecond, recordedText } from '../../ui/format.ts';
+import { formatDate, formatSecond, MASK, recordedText, type ShownValue } from '../../ui/format.ts';
 import { isTextField, useNow, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 

@@ -185,7 +185,7 @@ function FacetValue(props: FacetValueProps) {
           <span class="flex cut facet-text">{typeof text === 'string' ? <span class="cut">{text}</span> : text}</span>
         </button>
         {props.children}
-        <span class="fixed faint facet-count" title={countTitle}>
+        <span class="fixed dim facet-count" title={countTitle}>
           {count ?? ''}
         </span>
       </div>

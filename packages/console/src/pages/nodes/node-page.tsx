@@ -28,9 +28,9 @@ import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot } from '../../ui/controls.tsx';
 import { formatDate, formatSecond, formatSpan, formatTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { lazy } from '../../ui/lazy.tsx';
 import { Loading } from '../../ui/notes.tsx';
 import { ResourceCard } from '../../ui/resource-card.tsx';
-import { NodeConfig } from '../config/config-page.tsx';
 import { errorsText, loadErrorStrip } from './error-counts.ts';
 import { StripArea, StripCells } from './error-strip.tsx';
 import { ChecksCard } from './node-checks.tsx';
@@ -39,6 +39,8 @@ import { clockText, isClockOff, isDegraded, lostMs, stateSentence } from './node
 import { HEAVY_MS } from './node-resources.ts';
 import { nodeRuns, type Run } from './node-runs.ts';
 import { NodeSettingsCard } from './node-settings.tsx';
+
+const NodeConfig = lazy(() => import('../config/config-page.tsx').then((page) => page.NodeConfig));
 
 const LAST_LINES = 20;
 

@@ -1,14 +1,13 @@
 import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
 import { isDrift } from '@porthole/contract';
 import { useMemo } from 'preact/hooks';
-import { showValue } from '../../config/setting-values.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
-import { formatCounted, formatShortTime } from '../../ui/format.ts';
+import { formatCounted, formatShortTime, showValue } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { driftResource } from './node-resources.ts';

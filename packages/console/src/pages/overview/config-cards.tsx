@@ -1,10 +1,10 @@
 import type { ClusterConfigDiff, NodeSettings } from '@porthole/client';
 import { absenceText, coverageOf } from '@porthole/contract';
-import { showValue } from '../../config/setting-values.ts';
 import { cluster } from '../../state/resource.ts';
 import { ALL_CONFIG, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
+import { showValue } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { driftResource } from '../nodes/node-resources.ts';
