@@ -64,6 +64,17 @@ function incident(given: Partial<Incident> = {}): Incident {
   };
 }
 
+it('a part of the time of which nothing was read has no numbers', () => {
+  const during = { fromMs: AT, toMs: AT + 60_000, records: 0, errors: 0, warnings: 0, nodes: 0 };
+  const coverage = (isComplete: boolean) => ({ askedFromMs: null, askedToMs: null, missing: [], isComplete });
+  const row = (isComplete: boolean) =>
+    incidentMarkdown(incident({ during, coverage: coverage(isComplete) }), UTC).match(
+      /errors a minute \| [^|]+ \| ([^|]+) \|/,
+    )?.[1];
+  expect(row(true)).toBe('0');
+  expect(row(false)).toBe('not read');
+});
+
 const hostile = () =>
   incident({
     headline: EVIL,

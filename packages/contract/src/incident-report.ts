@@ -124,11 +124,20 @@ function countsText({ counts }: Standout): string[] {
   ];
 }
 
-function phaseRows({ before, during, after }: Incident): string[][] {
-  const phases = [before, during, after];
+/** Whether the numbers of a part of the time say anything: a part of which nothing was read is not one without errors. */
+export function isPhaseKnown({ coverage }: Pick<Incident, 'coverage'>, { records }: IncidentPhase): boolean {
+  return records > 0 || coverage.isComplete;
+}
+
+function phaseRows(incident: Incident): string[][] {
+  const { before, during, after } = incident;
+  const text = (phase: IncidentPhase | null, value: (phase: IncidentPhase) => string) => {
+    if (phase === null) return '';
+    return isPhaseKnown(incident, phase) ? value(phase) : 'not read';
+  };
   const row = (title: string, value: (phase: IncidentPhase) => string) => [
     title,
-    ...phases.map((phase) => (phase === null ? '' : value(phase))),
+    ...[before, during, after].map((phase) => text(phase, value)),
   ];
   const rate = (pick: (phase: IncidentPhase) => number) => (phase: IncidentPhase) => {
     const value = pick(phase) / (Math.max(1000, phase.toMs - phase.fromMs) / 60_000);

@@ -91,7 +91,7 @@ export type {
   StepChange,
   StepKind,
 } from './incident.ts';
-export { incidentHtml, incidentMarkdown, incidentText, type TextStyle } from './incident-report.ts';
+export { incidentHtml, incidentMarkdown, incidentText, isPhaseKnown, type TextStyle } from './incident-report.ts';
 export {
   isLabelName,
   isLabelPattern,

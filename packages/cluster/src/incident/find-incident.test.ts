@@ -146,6 +146,15 @@ describe('a quiet hour', () => {
     expect((await report(nodes)).isUnusual).toBe(false);
   });
 
+  it('is not called quiet if no node could be read', async () => {
+    const nodes = cluster('a', 'b');
+    for (const id of ['a', 'b'])
+      get(nodes, id).logHistogram = (async () => {
+        throw new PortholeError('UNREACHABLE', 'no connection');
+      }) as never;
+    expect((await report(nodes)).headline).toBe('What happened is not known: no node could be read');
+  });
+
   it('is called quiet only as far as it was read', async () => {
     const nodes = cluster('a', 'b');
     get(nodes, 'b').logHistogram = (async () => {

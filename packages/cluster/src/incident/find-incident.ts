@@ -372,8 +372,11 @@ function quiet(requests: IncidentRequests, overview: Overview, request: Incident
   const claim = end.coverage.isComplete ? 'Nothing unusual' : 'Nothing unusual in what was read';
   const errors = `${perMinute(during.errors, toMs - fromMs)} errors a minute`;
   const nodes = during.nodes === 1 ? '1 node' : `${during.nodes} nodes`;
+  const isUnread = during.records === 0 && end.members.every(({ outcome }) => outcome !== 'ok');
   return {
-    headline: `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
+    headline: isUnread
+      ? 'What happened is not known: no node could be read'
+      : `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
     isUnusual: false,
     ...{ lookedFromMs: fromMs, lookedToMs: toMs, fromMs: null, toMs: null, isOver: false },
     steps: toSteps({ occurrences, patterns: [], history: new Map(), window }),

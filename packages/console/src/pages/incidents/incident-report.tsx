@@ -5,6 +5,7 @@ import {
   type IncidentStep,
   incidentHtml,
   incidentMarkdown,
+  isPhaseKnown,
   respondedText,
   type Standout,
 } from '@porthole/contract';
@@ -289,7 +290,8 @@ function StandoutRow({ standout, rank }: { standout: Standout; rank: number }) {
   );
 }
 
-function PhasesCard({ incident: { before, during, after, isUnusual } }: { incident: Incident }) {
+function PhasesCard({ incident }: { incident: Incident }) {
+  const { before, during, after, isUnusual } = incident;
   const phases = { before, during, after };
   const perMinute = (phase: IncidentPhase, count: number) => {
     const value = count / (Math.max(1000, phase.toMs - phase.fromMs) / 60_000);
@@ -301,10 +303,13 @@ function PhasesCard({ incident: { before, during, after, isUnusual } }: { incide
     'records/min': (phase) => perMinute(phase, phase.records),
     nodes: ({ nodes }) => String(nodes),
   };
+  const isKnown = (phase: IncidentPhase | null): phase is IncidentPhase =>
+    phase !== null && isPhaseKnown(incident, phase);
   const isBad = (row: string, phase: IncidentPhase | null) =>
-    row === 'nodes'
-      ? phase && before && phase.nodes < before.nodes
-      : row === 'errors/min' && phase === during && isUnusual;
+    isKnown(phase) &&
+    (row === 'nodes'
+      ? before !== null && phase.nodes < before.nodes
+      : row === 'errors/min' && phase === during && isUnusual);
   return (
     <Card id="phases-title" title="Before, during, after">
       <table class="phases mono">
@@ -323,7 +328,11 @@ function PhasesCard({ incident: { before, during, after, isUnusual } }: { incide
             <tr key={row}>
               <th scope="row">{row}</th>
               {Object.values(phases).map((phase, index) => (
-                <td key={index} class={isBad(row, phase) ? 'problem' : ''} children={phase ? text(phase) : '–'} />
+                <td
+                  key={index}
+                  class={isBad(row, phase) ? 'problem' : ''}
+                  children={isKnown(phase) ? text(phase) : '–'}
+                />
               ))}
             </tr>
           ))}
