@@ -61,15 +61,16 @@ const LOADED_AFTER = [
   [/\/client\/src\/(read-records|remote-log|search-batches)\./, 'src/start.tsx'],
 ];
 
-/** The scripts of pages, which the first script lets the browser load at once. */
-const PAGES = [
-  'src/pages/overview/overview-page.tsx',
-  'src/pages/incidents/incidents-page.tsx',
-  'src/pages/logs/logs-page.tsx',
-  'src/pages/config/config-page.tsx',
-  'src/pages/nodes/nodes-page.tsx',
-  'src/pages/nodes/node-page.tsx',
-];
+/** The scripts of pages, by how their paths begin; of those that begin alike, the last one counts. */
+const PAGES = {
+  '/': ['src/pages/overview/overview-page.tsx'],
+  '/incidents': ['src/pages/incidents/incidents-page.tsx'],
+  '/logs': ['src/pages/logs/logs-page.tsx'],
+  '/logs?src': ['src/pages/logs/logs-page.tsx', 'src/log-view/source/chosen-source.ts'],
+  '/config': ['src/pages/config/config-page.tsx'],
+  '/nodes': ['src/pages/nodes/nodes-page.tsx'],
+  '/nodes/': ['src/pages/nodes/node-page.tsx'],
+};
 
 /** Where the sources of our packages are, as the compiler finds them. */
 const PATHS = JSON.parse(readFileSync(join(SOURCE, 'tsconfig.json'), 'utf8')).compilerOptions.paths;
@@ -104,7 +105,7 @@ export async function buildConsole({ hasUiPage = process.env.PORTHOLE_CONSOLE_UI
 function bundlePage(hasUiPage) {
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
-    entryPoints: { console: join(SOURCE, 'src/main.ts') },
+    entryPoints: { console: join(SOURCE, 'src/start.tsx') },
     outdir: join(CONSOLE, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
@@ -148,22 +149,21 @@ function finishSource(path, text) {
   return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n` : text;
 }
 
-/** The page, which names the files of this build; what every page needs is fetched beside its script, the rest is listed. */
+/** The page, which names the files of this build; the node names the scripts that are listed to the browser, before it has read any. */
 function pageWith({ outputs }) {
   const urlOf = (path) => path.slice(path.indexOf('web/') + 'web'.length);
   const outputOf = (source) => Object.keys(outputs).find((path) => outputs[path].entryPoint?.endsWith(source));
-  const entry = outputOf('src/main.ts');
-  const always = scriptsOf(outputs, outputOf('src/start.tsx'));
+  const entry = outputOf('src/start.tsx');
+  const always = scriptsOf(outputs, entry);
   const fonts = Object.keys(outputs).filter((output) => output.endsWith('.woff2'));
-  const parts = PAGES.map((source) => {
-    const own = scriptsOf(outputs, outputOf(source)).filter((path) => !always.includes(path));
-    return [source.match(/([\w-]+)\.tsx?$/)[1], ...own.map((path) => urlOf(path).replace('/assets/', ''))].join(' ');
+  const scripts = Object.entries(PAGES).map(([path, sources]) => {
+    const all = new Set([...always, ...sources.flatMap((source) => scriptsOf(outputs, outputOf(source)))]);
+    return [path, ...[...all].map((script) => urlOf(script).replace('/assets/', ''))].join(' ');
   });
   const tags = [
     `<link rel="stylesheet" href="${urlOf(outputs[entry].cssBundle)}">`,
-    `<meta name="porthole-parts" content="${parts.join(';')}">`,
+    `<meta name="porthole-scripts" content="${scripts.join(';')}">`,
     `<script type="module" src="${urlOf(entry)}"></script>`,
-    ...always.map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
     ...fonts.map(
       (font) =>
         `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="${urlOf(font)}">`,

@@ -1,3 +1,4 @@
+import './style/main.css';
 import { render } from 'preact';
 import { App, loadPage } from './app.tsx';
 import { navigation } from './state/navigation.ts';

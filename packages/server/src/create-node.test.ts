@@ -64,6 +64,15 @@ describe('a node without a port', () => {
       expect(links.length).toBeGreaterThan(3);
       for (const link of links) expect((await sendRequest(port, link)).status, link).toBe(200);
     }
+    const scripts = async (path: string) => {
+      const { link = '' } = (await sendRequest(port, `/ops${path}`, { headers: { accept: 'text/html' } })).headers;
+      return `${link}`.split(', ').map((one) => /^<(.+)>; rel=modulepreload$/.exec(one)?.[1] ?? one);
+    };
+    const [overview, logs, chosen] = await Promise.all(['/', '/logs', '/logs?last=1h&src=n1/a.log'].map(scripts));
+    for (const url of chosen ?? []) expect((await sendRequest(port, url)).status, url).toBe(200);
+    expect(chosen).toEqual(expect.arrayContaining(logs ?? []));
+    expect([logs, chosen]).not.toContainEqual(overview);
+    expect(chosen?.length).toBeGreaterThan(logs?.length ?? 0);
     const docs = (await sendRequest(port, '/ops/docs')).body.toString();
     expect(docs).not.toMatch(/(?:href|src)="\/(?!ops\/)/);
     expect(await requestJson(port, '/ops/openapi.json')).toMatchObject({ servers: [{ url: '/ops' }] });

@@ -20,8 +20,11 @@ import { Button, type ButtonProps, IconButton } from '../ui/controls.tsx';
 import { Sheet } from '../ui/dialog.tsx';
 import { useStore } from '../ui/hooks.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { lazy } from '../ui/lazy.tsx';
+import { Menu } from '../ui/menu.tsx';
 import { RangeMenu } from './range-menu.tsx';
-import { SessionMenu } from './session-menu.tsx';
+
+const SessionItems = lazy(async () => (await import('./opened-later.ts')).SessionItems);
 
 const PAGES: readonly { name: string; icon: IconName; view: View; pages: readonly View['page'][] }[] = [
   { name: 'Overview', icon: 'overview', view: OVERVIEW, pages: ['overview'] },
@@ -80,7 +83,9 @@ export function Bar({ view, nodes }: { view: View; nodes: ClusterNodes | null })
         >
           <kbd>{isApple() ? '⌘ K' : 'Ctrl K'}</kbd>
         </Button>
-        <SessionMenu nodes={nodes} />
+        <Menu label="Session" tip="Session, zone, theme" buttonClass="button is-quiet" button={<Icon name="account" />}>
+          {(close) => <SessionItems {...{ nodes, close }} />}
+        </Menu>
       </div>
     </header>
   );

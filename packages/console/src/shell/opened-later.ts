@@ -2,4 +2,6 @@
 
 export { KeySheet } from './key-sheet.tsx';
 export { Palette } from './palette.tsx';
+export { RangeChoices } from './range-choices.tsx';
+export { SessionItems } from './session-menu.tsx';
 export { TokenDialog } from './token-dialog.tsx';

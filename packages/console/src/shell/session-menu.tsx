@@ -11,8 +11,7 @@ import { linkTo, viewUrl } from '../state/view-url.ts';
 import { Segments } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';
 import { useMedia, useResource, useStore } from '../ui/hooks.ts';
-import { Icon } from '../ui/icon.tsx';
-import { Menu, MenuItem } from '../ui/menu.tsx';
+import { MenuItem } from '../ui/menu.tsx';
 
 const THEMES: readonly { value: Theme; text: string }[] = [
   { value: 'system', text: 'Auto' },
@@ -21,59 +20,55 @@ const THEMES: readonly { value: Theme; text: string }[] = [
 ];
 
 /** Who is signed in, and how the console looks to them. */
-export function SessionMenu({ nodes }: { nodes: ClusterNodes | null }) {
+export function SessionItems({ nodes, close }: { nodes: ClusterNodes | null; close: () => void }) {
   const theme = useStore(preferences.theme);
   const hasToken = useStore(session.hasToken);
   const hasKeyboard = !useMedia('(pointer: coarse)');
   const self = nodes?.nodes.find(({ isSelf }) => isSelf);
   return (
-    <Menu label="Session" tip="Session, zone, theme" buttonClass="button is-quiet" button={<Icon name="account" />}>
-      {(close) => (
-        <>
-          <p class="menu-head">
-            <WhoAmI />
-            {self && (
-              <>
-                {' · via '}
-                <a href={viewUrl(nodeView(self.id))} onClick={close}>
-                  {self.id}
-                </a>
-              </>
-            )}
-          </p>
-          <div class="dim wraps col menu-part">
-            <Segments label="Theme" value={theme} choices={THEMES} onChange={(value) => preferences.theme.set(value)} />
-            <ZoneField />
-          </div>
-          <hr />
-          {hasKeyboard && (
-            <MenuItem
-              icon="keys"
-              note="?"
-              onClick={() => {
-                close();
-                sheet.set('keys');
-              }}
-            >
-              Keys
-            </MenuItem>
-          )}
-          <MenuItem icon="file" href={linkTo('/docs')}>
-            API
-          </MenuItem>
-          <MenuItem
-            icon="sign-out"
-            onClick={() => {
-              close();
-              if (hasToken) signOut();
-              else session.openTokenDialog();
-            }}
-          >
-            {hasToken ? 'Sign out' : 'Enter a token'}
-          </MenuItem>
-        </>
+    <>
+      <p class="menu-head">
+        <WhoAmI />
+        {self && (
+          <>
+            {' · via '}
+            <a href={viewUrl(nodeView(self.id))} onClick={close}>
+              {self.id}
+            </a>
+          </>
+        )}
+      </p>
+      <div class="dim wraps col menu-part">
+        <Segments label="Theme" value={theme} choices={THEMES} onChange={(value) => preferences.theme.set(value)} />
+        <ZoneField />
+      </div>
+      <hr />
+      {hasKeyboard && (
+        <MenuItem
+          icon="keys"
+          note="?"
+          onClick={() => {
+            close();
+            sheet.set('keys');
+          }}
+        >
+          Keys
+        </MenuItem>
       )}
-    </Menu>
+      <MenuItem icon="file" href={linkTo('/docs')}>
+        API
+      </MenuItem>
+      <MenuItem
+        icon="sign-out"
+        onClick={() => {
+          close();
+          if (hasToken) signOut();
+          else session.openTokenDialog();
+        }}
+      >
+        {hasToken ? 'Sign out' : 'Enter a token'}
+      </MenuItem>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ClusterNode, NodeProblem, SettingJson } from '@porthole/client';
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
 import { zoneOffsetMs } from '../state/time-zone.ts';
-import type { ZoneName } from '../state/view.ts';
+import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
 
 export { formatSpan } from '@porthole/contract';
 
@@ -169,4 +169,17 @@ export function showValue(value: SettingJson | null): ShownValue {
   if (!text.includes(MASK)) return { text, kind: 'value', fingerprint: null };
   const [, masked = text, fingerprint = null] = FINGERPRINT.exec(text) ?? [];
   return { text: masked, kind: 'secret', fingerprint };
+}
+
+/** `Last hour`, `03:10 – 03:16`, `03:00 – now` */
+export function rangeText(range: TimeRange | null, zone: ZoneName, nowMs = Date.now()): string {
+  if (range === null) return 'All times';
+  if (range.kind === 'last') return range.spanMs === 3_600_000 ? 'Last hour' : `Last ${spanText(range.spanMs)}`;
+  const text = (timeMs: number | null, open: string) => (timeMs === null ? open : formatShortTime(timeMs, zone, nowMs));
+  return `${text(range.fromMs, 'start')} – ${text(range.toMs, canFollow(range) ? 'now' : 'end')}`;
+}
+
+/** A relative range of a day is 24 hours, not a calendar day. */
+function spanText(spanMs: number): string {
+  return spanMs === 86_400_000 ? '24 h' : formatSpan(spanMs);
 }

@@ -167,6 +167,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
       {isNarrow ? (
         <>
           <Sheet title="Facets" class="facets-sheet" isOpen={hasSheet} onClose={() => setSheet(false)}>
+            <SplitMenu {...{ view, source, change }} />
             {facets}
           </Sheet>
           <Sheet

@@ -3,4 +3,4 @@
 export { Details } from './details.tsx';
 export { GoToTime } from './go-to-time.tsx';
 export { PlainPage } from './plain-page.tsx';
-export { SavedViewsDialog } from './saved-views-dialog.tsx';
+export { SavedViewsDialog, ViewItems } from './saved-views-dialog.tsx';

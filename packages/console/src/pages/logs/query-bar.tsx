@@ -1,17 +1,14 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
-import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions as pageActions } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
-import { allViews, nodeViews, openSaved } from '../../state/saved-views.ts';
 import { type LogsView, sourceName } from '../../state/view.ts';
-import { viewUrl } from '../../state/view-url.ts';
 import { Condition, IconButton, NodeDot, Segments } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { useResource, useStore } from '../../ui/hooks.ts';
+import { useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
@@ -128,9 +125,7 @@ function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: stri
 }
 
 const SavedViewsDialog = lazy(async () => (await import('./opened-later.ts')).SavedViewsDialog);
-
-/** Views listed in the menu; the dialog has all of them. */
-const MAX_LISTED = 8;
+const ViewItems = lazy(async () => (await import('./opened-later.ts')).ViewItems);
 
 /** Saved views to open, and a dialog to save and arrange them; also from the palette. */
 export function ViewsMenu({ view }: { view: LogsView }) {
@@ -161,21 +156,6 @@ export function ViewsMenu({ view }: { view: LogsView }) {
         )}
       </Menu>
       {wasOpen.current ? <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} /> : null}
-    </>
-  );
-}
-
-function ViewItems({ close }: { close: () => void }) {
-  useResource(nodeViews);
-  const views = useStore(allViews).slice(0, MAX_LISTED);
-  return (
-    <>
-      {views.map((saved, at) => (
-        <MenuItem key={at} href={viewUrl(openSaved(saved))} onClick={close}>
-          {visibleText(saved.name)}
-        </MenuItem>
-      ))}
-      {views.length > 0 ? <hr /> : null}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import { showNotice } from '../../state/notice.ts';
 import {
+  allViews,
   formatViews,
   MAX_FILE_BYTES,
   nodeViews,
@@ -22,6 +23,7 @@ import { Button, LinkButton, Segments } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCounted } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
+import { MenuItem } from '../../ui/menu.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 
 const FILE_NAME = 'porthole-views.json';
@@ -293,5 +295,24 @@ function importOutcome(added: number, { views, skipped }: ReturnType<typeof read
 function queryText({ query }: SavedView): string {
   return (
     [...new URLSearchParams(query)].map(([name, value]) => `${name}=${value}`).join(' ') || 'all logs of all nodes'
+  );
+}
+
+/** Views listed in the menu; the dialog has all of them. */
+const MAX_LISTED = 8;
+
+/** Saved views as items of a menu. */
+export function ViewItems({ close }: { close: () => void }) {
+  useResource(nodeViews);
+  const views = useStore(allViews).slice(0, MAX_LISTED);
+  return (
+    <>
+      {views.map((saved, at) => (
+        <MenuItem key={at} href={viewUrl(openSaved(saved))} onClick={close}>
+          {visibleText(saved.name)}
+        </MenuItem>
+      ))}
+      {views.length > 0 ? <hr /> : null}
+    </>
   );
 }

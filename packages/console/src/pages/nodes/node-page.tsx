@@ -6,7 +6,6 @@ import { EventsCard } from '../../events/event-list.tsx';
 import { loadNodeEvents } from '../../events/load-events.ts';
 import { MessageText } from '../../log-view/rows/record-row.tsx';
 import { componentText, levelTone, oneLine, pairsText, recordTime } from '../../log-view/rows/record-text.ts';
-import { rangeText } from '../../shell/range-menu.tsx';
 import { labelTexts } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
@@ -26,7 +25,7 @@ import {
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot } from '../../ui/controls.tsx';
-import { formatDate, formatSecond, formatSpan, formatTime } from '../../ui/format.ts';
+import { formatDate, formatSecond, formatSpan, formatTime, rangeText } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { Loading } from '../../ui/notes.tsx';

@@ -1,7 +1,6 @@
 import type { ClusterDigest, ClusterNode } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
-import { rangeText } from '../../shell/range-menu.tsx';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
@@ -23,7 +22,7 @@ import {
 } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, Chip, LinkButton, NodeNames } from '../../ui/controls.tsx';
-import { formatCount, formatCounted, formatSecond } from '../../ui/format.ts';
+import { formatCount, formatCounted, formatSecond, rangeText } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';

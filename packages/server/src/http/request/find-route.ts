@@ -13,7 +13,7 @@ import {
 
 /**
  * The route of a path: one of this node or of a member, whose id is given as written in the path; `isRecorded`: by what was
- * recorded of it. `rest` is the variable end of the path.
+ * recorded of it. `rest` is the variable end of the path; of the console, which has one page for all its paths, all of it.
  */
 export type RouteTarget =
   | { route: RouteId; member: undefined; rest: string }
@@ -27,7 +27,7 @@ const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
 const OWN_ROUTES = new Map<string, RouteTarget>(
   ROUTE_PATHS.filter(({ openAt }) => openAt < 0).map(({ route, path }) => [
     path,
-    { route, member: undefined, rest: '' },
+    { route, member: undefined, rest: route === 'console' ? path.slice(1) : '' },
   ]),
 );
 
@@ -70,7 +70,9 @@ export function routeTemplate({ route, member }: RouteTarget): string {
 function findOpenRoute(path: string, method: string): RouteTarget | undefined {
   const ofPath = OPEN_ROUTES.filter(({ begin }) => path.startsWith(begin));
   const found = ofPath.find(({ route }) => getRoute(route).method === method) ?? ofPath[0];
-  return found && { route: found.route, member: undefined, rest: path.slice(found.begin.length) };
+  if (!found) return undefined;
+  const { route, begin } = found;
+  return { route, member: undefined, rest: path.slice(route === 'console' ? 1 : begin.length) };
 }
 
 function findMemberRoute(path: string, start: string, whole: RouteId): RouteTarget | undefined {

@@ -23,6 +23,8 @@ interface ConsoleFile {
 
 interface BuiltConsole {
   page: ConsoleFile;
+  /** URLs of scripts by how the paths of their pages begin. */
+  scripts: readonly [path: string, urls: string[]][];
   assets: ReadonlyMap<string, ConsoleFile>;
 }
 
@@ -69,6 +71,13 @@ export class ConsoleFiles {
     return (await this.#read()).page;
   }
 
+  /** The scripts of the page at a path: a browser that is told can load them before it has read any. */
+  async scriptsOf(path: string): Promise<readonly string[]> {
+    const { scripts } = await this.#read();
+    const found = scripts.filter(([begin]) => (begin === '/' ? path === begin : path.startsWith(begin)));
+    return found.at(-1)?.[1] ?? [];
+  }
+
   async asset(name: string): Promise<ConsoleFile | undefined> {
     return (await this.#read()).assets.get(name);
   }
@@ -89,7 +98,17 @@ function builtFolder(moduleUrl: string | undefined = import.meta.url): string {
 
 async function readConsole(folder: string, options: PageOptions): Promise<BuiltConsole> {
   const [page, assets] = await Promise.all([readBuilt(folder, 'index.html'), readAssets(join(folder, 'assets'))]);
-  return { page: adaptPage(page, options), assets };
+  const scripts = readScripts(page.plain.toString(), options.basePath);
+  return { page: adaptPage(page, options), scripts, assets };
+}
+
+/** The build lists them in the page: `/logs part-A.js part-B.js;/config part-C.js`. */
+function readScripts(page: string, basePath = ''): [path: string, urls: string[]][] {
+  const [, list = ''] = /<meta name="porthole-scripts" content="([^"]*)">/.exec(page) ?? [];
+  return list.split(';').map((entry) => {
+    const [path = '', ...names] = entry.split(' ');
+    return [path, names.map((name) => `${basePath}/assets/${name}`)];
+  });
 }
 
 /** The page with what its script has to know, and its links below the base path. It is small: compression would gain nothing. */

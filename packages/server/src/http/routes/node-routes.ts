@@ -118,9 +118,12 @@ export function createPageRoutes({
   let docs: RouteResponse | undefined;
   let openApi: RouteResponse | undefined;
   return {
-    console: async ({ headers }) => {
+    console: async ({ headers, rest, query }) => {
       onConsole?.();
-      return consoleResponse(await consoleFiles.page(), headers, consoleHeaders(fallbacks()));
+      const scripts = await consoleFiles.scriptsOf(`/${rest}${query.has('src') ? '?src' : ''}`);
+      const link = scripts.map((url) => `<${url}>; rel=modulepreload`).join(', ');
+      const own = { ...consoleHeaders(fallbacks()), ...(link !== '' && { link }) };
+      return consoleResponse(await consoleFiles.page(), headers, own);
     },
     asset: async ({ headers, rest }) => {
       const file = await consoleFiles.asset(rest);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { changeText, rangeBefore, rangeText } from './range-menu.tsx';
+import { rangeText } from '../ui/format.ts';
+import { changeText, rangeBefore } from './range-choices.tsx';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 18, 12);
