@@ -1,4 +1,6 @@
+import { PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import type { RecordedMember } from '../../recorder/recordings.ts';
 import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { endItem, FakeNode, record, recordsAt, silence } from '../../testing/fake-node.ts';
@@ -54,6 +56,29 @@ describe('a moment', () => {
     const { messages, end } = await collectResponse(searchAround(deps, { ...AROUND, at: { timeMs: 1 } }));
     expect(messages).toEqual(['a0']);
     expect(end.members.map(({ outcome }) => outcome)).toEqual(['ok', 'timeout']);
+  });
+
+  it('of a record of a member that is gone is found in what was recorded of it', async () => {
+    const a = new FakeNode({ records: recordsAt('a', [100, 140]) });
+    const b = new FakeNode({
+      // biome-ignore lint/correctness/useYield: it never gets that far
+      search: async function* () {
+        const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        throw new PortholeError('UNREACHABLE', 'connect ECONNREFUSED', { cause });
+      },
+    });
+    const deps = fakeCluster({ a, b });
+    const recorded: RecordedMember = {
+      ...{ departed: null, clock: null, asOfMs: 200, missingMs: 1, recordedBy: 'a', lastRecordMs: 150 },
+      member: deps.peers.get('b').member,
+      label: 'recorded by a',
+      state: new FakeNode({ records: recordsAt('b', [90, 150]) }),
+    };
+    const directory = { ...deps.directory, has: (id: string) => id === 'b', find: async () => recorded };
+    const request = { ...AROUND, at: { node: 'b', cursor: 'c1' } };
+    const { messages, end } = await collectResponse(searchAround({ ...deps, directory }, request));
+    expect(messages).toEqual(['a0', 'a1', 'b1']);
+    expect(end.members).toMatchObject([{ outcome: 'ok' }, { outcome: 'refused', recordedBy: 'a', asOfMs: 200 }]);
   });
 
   it('says which file was not read, also if only the search before it missed it', async () => {

@@ -20,7 +20,7 @@ import { withFloor } from '../../state/counts/counting.ts';
 import { chooseMembers } from '../../state/query-members.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
-import { joinEnds } from '../merge/member-pages.ts';
+import { joinEnds, type LaneItem } from '../merge/member-pages.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-records.ts';
@@ -137,15 +137,18 @@ async function fetchRecordTime(
 ): Promise<number> {
   const [chosen] = chooseMembers(deps, { nodes: [node] });
   if (!chosen) throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(node)}`);
-  const { state } = chosen;
   const timeoutMs = getLimits(deps).memberTimeoutMs;
   // Only its family: other logs have no position in this cursor and would start at their beginning.
   const log = cursorLog(cursor);
-  const find = (query: Pick<SearchQuery, 'order' | 'limit' | 'start'>) =>
-    withDeadline((signal) => collectRecords(state, { ...ALL, ...log, ...query }, { signal }), {
-      ...options,
-      timeoutMs,
+  const find = (wanted: Pick<SearchQuery, 'order' | 'limit' | 'start'>) => {
+    const query: SearchQuery = { ...ALL, ...log, ...wanted };
+    const { open } = openOrRecorded(deps, chosen, {
+      budgetMs: timeoutMs * SCAN_SHARE,
+      search: (signal) => chosen.state.search(query, { signal }),
+      searchRecorded: ({ state }, signal) => state.search(query, { signal }),
     });
+    return withDeadline((signal) => collectRecords(open(signal), query.limit), { ...options, timeoutMs });
+  };
   const [record] = await find({ order: 'oldest', limit: 1, start: { record: cursor } });
   if (record === undefined) throw new PortholeError('CURSOR_GONE', `the record no longer exists on "${node}"`);
   const earlier = isTimed(record)
@@ -173,11 +176,11 @@ function isTimed(record: FoundRecord): record is FoundRecord & { timeMs: number 
   return Number.isFinite(record.timeMs);
 }
 
-async function collectRecords(state: NodeState, query: SearchQuery, options: CallOptions): Promise<FoundRecord[]> {
+async function collectRecords(items: AsyncIterable<LaneItem>, limit: number): Promise<FoundRecord[]> {
   const found: FoundRecord[] = [];
-  for await (const items of searchItems(state, query, options)) {
-    for (const item of items) if (item.type === 'record') found.push(item);
-    if (found.length >= query.limit) break;
+  for await (const item of items) {
+    if (isBatch(item)) found.push(...recordsOf<FoundRecord>(item));
+    if (found.length >= limit) break;
   }
   return found;
 }
