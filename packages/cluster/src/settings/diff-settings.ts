@@ -124,8 +124,8 @@ function rankGroups(groups: readonly ValueGroup[]): ValueGroup[] {
 /** Expected by key, or because the values differ only in the name or address of the node. Missing keys and booleans are never expected to differ. */
 function isExpected(key: string, cells: readonly Cell[]): boolean {
   if (cells.some(({ value, isMasked }) => value === null || isMasked || typeof value === 'boolean')) return false;
-  if (isExpectedKey(key)) return true;
-  return new Set(cells.map(({ value, node }) => withoutOwnNames(value ?? '', node))).size === 1;
+  const values = cells.map(({ value, node }) => withoutOwnNames(value ?? '', node));
+  return new Set(values).size === 1 || isExpectedKey(key, values);
 }
 
 function withFingerprint(value: SettingJson, fingerprint: string | undefined): SettingJson {

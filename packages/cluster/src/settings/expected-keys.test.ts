@@ -21,7 +21,7 @@ describe('keys that are expected to differ', () => {
     'servers[0].host',
     'node_id',
     'tls.cert-file',
-  ])('%s', (key) => expect(isExpectedKey(key)).toBe(true));
+  ])('%s', (key) => expect(isExpectedKey(key, ['a', 'b', 'c'])).toBe(true));
 
   it.each([
     'coordinator.namespace',
@@ -36,7 +36,15 @@ describe('keys that are expected to differ', () => {
     'query.query-concurrency',
     'logging.level',
     'export',
-  ])('not %s', (key) => expect(isExpectedKey(key)).toBe(false));
+  ])('not %s', (key) => expect(isExpectedKey(key, ['a', 'b', 'c'])).toBe(false));
+
+  it('ports and paths do not if most nodes have the same; the rest does', () => {
+    const isExpected = (key: string) => isExpectedKey(key, ['a', 'a', 'b']);
+    expect(['storage.wal.dir', 'http.port', 'tls.cert-file'].map(isExpected)).toEqual([false, false, false]);
+    expect(['node.zone', 'http.host', 'node_id'].map(isExpected)).toEqual([true, true, true]);
+    expect(isExpectedKey('storage.wal.dir', ['a', 'b'])).toBe(true);
+    expect(isExpectedKey('storage.wal.dir', ['a', 'a', 'b', 'b'])).toBe(true);
+  });
 
   it('each row has a reason', () => {
     for (const { ends, why } of EXPECTED_KEYS) expect([ends.length > 0, why.length > 0]).toEqual([true, true]);
