@@ -93,5 +93,9 @@ describe('its words', () => {
     expect(respondedText([OK, PARTIAL, DEAD, LEFT])).toBe('2 of 3 nodes responded, 1 of them in part');
     expect(respondedText([PARTIAL])).toBe('1 of 1 nodes responded, all of them in part');
     expect(respondedText([OK, DEAD])).toBe('1 of 2 nodes responded');
+    const late: MemberReport = { ...OK, outcome: 'timeout', count: 3 };
+    expect(respondedText([OK, late, { ...late, count: 0 }, { ...late, asOfMs: 1 }])).toBe(
+      '2 of 4 nodes responded, 1 of them in part',
+    );
   });
 });

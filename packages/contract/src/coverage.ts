@@ -253,10 +253,15 @@ export function absenceText(claim: string, { isComplete }: Pick<Coverage, 'isCom
 /** `2 of 3 nodes responded`, `3 of 3 nodes responded, 2 of them in part`; of members that have left, nothing is expected. */
 export function respondedText(members: readonly MemberReport[]): string {
   const asked = members.filter(({ outcome }) => outcome !== 'left');
-  const responded = asked.filter(({ outcome }) => outcome === 'ok');
-  const inPart = responded.filter(({ isPartial }) => isPartial).length;
+  const responded = asked.filter(hasResponded);
+  const inPart = responded.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).length;
   const part = inPart === 0 ? '' : `, ${inPart === responded.length ? 'all' : inPart} of them in part`;
   return `${responded.length} of ${asked.length} nodes responded${part}`;
+}
+
+/** Also if it was not done in time: some of what is shown is of itself, not of a recording or an earlier response. */
+function hasResponded({ outcome, count, asOfMs }: MemberReport): boolean {
+  return outcome === 'ok' || (outcome === 'timeout' && count > 0 && asOfMs === null);
 }
 
 interface DistinctCount {
