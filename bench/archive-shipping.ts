@@ -4,7 +4,7 @@ import { appendFileSync, createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClickHouse, ClickHouseTarget, LogShipper, migrate, planMigration } from '@porthole/archive';
+import { ClickHouse, ClickHouseSink, LogShipper, migrate, planMigration } from '@porthole/archive';
 import { LogDir } from '@porthole/logs';
 import { ensurePrograms } from '../scripts/programs.mjs';
 import type { BenchContext } from './context.ts';
@@ -47,7 +47,7 @@ async function rateRow(
   await once(file, 'finish');
   context.log(`  shipping ${records} records`);
   const before = process.cpuUsage();
-  const shipper = await startShipper(context, dir, new ClickHouseTarget(clickhouse));
+  const shipper = await startShipper(context, dir, new ClickHouseSink(clickhouse));
   while (shipper.status().shippedRecords < records - 1) await delay(50);
   const { user, system } = process.cpuUsage(before);
   const rate = records / ((user + system) / 1e6);
@@ -86,8 +86,8 @@ async function clientRate(context: BenchContext, clickhouse: ClickHouse, tcpPort
 async function lagRow(context: BenchContext, clickhouse: ClickHouse): Promise<Row> {
   const dir = context.tempDir();
   const lags: number[] = [];
-  const target = new TimedTarget(clickhouse, lags);
-  const shipper = await startShipper(context, dir, target);
+  const sink = new TimedSink(clickhouse, lags);
+  const shipper = await startShipper(context, dir, sink);
   const path = join(dir, 'a.log');
   const perWrite = (STEADY_RATE * WRITE_MS) / 1000;
   const started = performance.now();
@@ -107,7 +107,7 @@ async function lagRow(context: BenchContext, clickhouse: ClickHouse): Promise<Ro
 }
 
 /** Notes how long after its time a record is stored. */
-class TimedTarget extends ClickHouseTarget {
+class TimedSink extends ClickHouseSink {
   readonly #times = new Map<Buffer, number[]>();
   readonly #lags: number[];
 
@@ -122,17 +122,19 @@ class TimedTarget extends ClickHouseTarget {
     return packed;
   }
 
-  override async send(packed: Buffer, signal: AbortSignal): Promise<void> {
-    await super.send(packed, signal);
+  override async send(batch: Parameters<ClickHouseSink['send']>[0], signal: AbortSignal) {
+    const refused = await super.send(batch, signal);
+    const { packed } = batch;
     for (const timeMs of this.#times.get(packed) ?? []) this.#lags.push(Date.now() - timeMs);
     this.#times.delete(packed);
+    return refused;
   }
 }
 
-function startShipper(context: BenchContext, dir: string, target: ClickHouseTarget): Promise<LogShipper> {
+function startShipper(context: BenchContext, dir: string, sink: ClickHouseSink): Promise<LogShipper> {
   const logs = new LogDir(dir, { workers: 1 });
   const node = { cluster: 'bench', node: dir, role: 'bench' };
-  return LogShipper.open({ logs, target, positionsDir: context.tempDir(), ...node });
+  return LogShipper.open({ logs, sink, positionsDir: context.tempDir(), ...node });
 }
 
 /** Times of every hundredth row, and of the last one. */

@@ -38,7 +38,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 /** The only files that open connections, start processes or threads, and how each owns their errors for life. */
 const OWNERS: Readonly<Record<string, string>> = {
-  'archive/src/clickhouse/clickhouse.ts':
+  'archive/src/http/send-request.ts':
     'a listener from birth; the body is read with an idle time and fails if it is cut',
   'cli/src/commands/conform/exchange.ts':
     'a listener from birth, a deadline, and a limit of bytes; an error is the answer',

@@ -1,3 +1,5 @@
+import { SinkError } from './sink-error.ts';
+
 export const ARCHIVE_ERROR_CODES = [
   /** No connection, or it was lost. */
   'ARCHIVE_UNREACHABLE',
@@ -18,15 +20,13 @@ export const ARCHIVE_ERROR_CODES = [
 export type ArchiveErrorCode = (typeof ARCHIVE_ERROR_CODES)[number];
 
 /** A failure of the archive, or on the way to it. */
-export class ArchiveError extends Error {
+export class ArchiveError extends SinkError<ArchiveErrorCode> {
   override readonly name = 'ArchiveError';
-  readonly code: ArchiveErrorCode;
   /** ClickHouse's own number of the error, if it responded. */
   readonly serverCode: number | undefined;
 
   constructor(code: ArchiveErrorCode, message: string, options: { cause?: unknown; serverCode?: number } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.code = code;
+    super(code, message, options);
     this.serverCode = options.serverCode;
   }
 }

@@ -6,6 +6,6 @@ export type { ArchivedLog, ArchivedNode } from './query/archived-nodes.ts';
 export type { ArchiveOptions } from './query/prepare-query.ts';
 export type { SchemaOptions } from './schema/schema.ts';
 export { checkSchema, dropOldDays, type Migration, migrate, planMigration, SCHEMA_VERSION } from './schema/schema.ts';
-export { ClickHouseTarget } from './ship/batch-sender.ts';
+export { ClickHouseSink } from './ship/clickhouse-sink.ts';
 export { LogShipper, type ShipperOptions, type ShipperStatus } from './ship/log-shipper.ts';
 export { ProgressWriter } from './ship/progress-writer.ts';

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Agent } from 'node:http';
-import * as http from 'node:http';
-import * as https from 'node:https';
 import { errorMessage } from '@porthole/contract';
 import { ArchiveError, type ArchiveErrorCode } from '../archive-error.ts';
+import { type Agent, createAgent, readStart, type SentRequest, sendRequest } from '../http/send-request.ts';
 
 export interface ClickHouseOptions {
   /** `http://host:8123` or `https://host:8443`. */
@@ -65,12 +63,12 @@ export class ClickHouse {
   /** Runs a statement without a result. */
   async execute(sql: string, options: StatementOptions = {}): Promise<void> {
     const settings = { wait_end_of_query: 1, ...options.settings };
-    await readText(await this.#send({ ...options, settings, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
+    await readStart(await this.#send({ ...options, settings, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
   }
 
   /** Sends rows: `sql` ends with their format. Resolves once the server has stored them. */
   async insert(sql: string, options: InsertOptions): Promise<void> {
-    const text = await readText(await this.#send({ ...options, query: sql }), 1024);
+    const text = (await readStart(await this.#send({ ...options, query: sql }), 1024)).toString();
     // The status may have been sent before it failed.
     if (text.length > 0)
       throw new ArchiveError('ARCHIVE_FAILED', `unexpected response to an insert: ${text.slice(0, 200)}`);
@@ -111,7 +109,7 @@ export class ClickHouse {
   }
 
   /** Once more if a credential was refused that has been replaced since it was read. */
-  async #send(statement: Statement): ReturnType<typeof sendRequest> {
+  async #send(statement: Statement): Promise<Chunks> {
     try {
       return await this.#sendOnce(statement);
     } catch (error) {
@@ -122,7 +120,7 @@ export class ClickHouse {
     }
   }
 
-  async #sendOnce({ query, body, isGzip, settings, signal, timeoutMs, withoutDatabase }: Statement) {
+  async #sendOnce({ query, body, isGzip, settings, signal, timeoutMs, withoutDatabase }: Statement): Promise<Chunks> {
     signal?.throwIfAborted();
     const url = new URL(this.#url);
     if (!withoutDatabase) url.searchParams.set('database', this.database);
@@ -130,10 +128,13 @@ export class ClickHouse {
     for (const [name, value] of Object.entries(settings ?? {})) url.searchParams.set(name, String(value));
     const headers = { ...(await this.#credentials.headers()), ...(isGzip && { 'Content-Encoding': 'gzip' }) };
     const caFile = url.protocol === 'https:' ? this.#caFile : undefined;
-    this.#agent ??= createAgent(url, caFile === undefined ? undefined : await this.#readCa(caFile));
+    this.#agent ??= createAgent(url, caFile === undefined ? {} : { ca: await this.#readCa(caFile) });
     const { shownUrl } = this;
     const idleMs = timeoutMs ?? this.#timeoutMs;
-    return sendRequest({ url, agent: this.#agent, headers, body, shownUrl, idleMs, signal });
+    const sent = { url, agent: this.#agent, headers, body, shownUrl, idleMs, signal, fail };
+    const response = await sendRequest(sent);
+    if (response.status === 200 && response.headers['x-clickhouse-exception-code'] === undefined) return response.body;
+    throw await responseError(response.body, response.status, shownUrl);
   }
 
   async #readCa(file: string): Promise<Buffer> {
@@ -144,6 +145,10 @@ export class ClickHouse {
     }
   }
 }
+
+type Chunks = AsyncGenerator<Buffer, void, undefined>;
+
+const fail: SentRequest['fail'] = (kind, message, cause) => new ArchiveError(`ARCHIVE_${kind}`, message, { cause });
 
 interface Statement extends InsertOptions {
   /** In the URL, if the body is data. */
@@ -246,141 +251,13 @@ function serverError(text: string): ArchiveError {
 /** Bytes of an error that are read. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
-/** One for the batch in flight, some for queries. */
-const MAX_SOCKETS = 16;
-
-/** ClickHouse closes idle connections after 3 to 10 seconds, depending on the version: do not meet it at that. */
-const KEEP_ALIVE_MS = 2000;
-
-/** Connections to one server; `ca` replaces the usual authorities. */
-function createAgent(url: URL, ca: Buffer | undefined): http.Agent {
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEEP_ALIVE_MS };
-  return url.protocol === 'https:' ? new https.Agent({ ...options, ...(ca && { ca }) }) : new http.Agent(options);
-}
-
-interface SentRequest {
-  url: URL;
-  agent: http.Agent;
-  headers: Record<string, string>;
-  body: Uint8Array;
-  /** Where it goes, for messages: without credentials. */
-  shownUrl: string;
-  /** Without a byte for so long, it has failed. */
-  idleMs: number;
-  signal?: AbortSignal | undefined;
-}
-
-/**
- * Sends a request and returns the body of its response once that has succeeded so far. Everything else throws an
- * `ArchiveError` or the reason of the signal, here or from the body: one that ends early never looks complete. The
- * connection is closed unless the body is read to its end.
- */
-export async function sendRequest(sent: SentRequest): Promise<AsyncGenerator<Buffer, void, undefined>> {
-  const { url, agent, body, shownUrl, idleMs, signal } = sent;
-  const headers = { ...sent.headers, 'Content-Length': body.length };
-  const options = { method: 'POST', agent, headers, timeout: idleMs, ...(signal && { signal }) };
-  const request = url.protocol === 'https:' ? https.request(url, options) : http.request(url, options);
-  const connection: Connection = { request, shownUrl, idleMs, signal };
-  // For life: a connection can also fail when nobody waits for it.
-  request.on('error', (error) => {
-    connection.failure ??= error;
-  });
-  request.end(body);
-  const response = await receiveHead(connection);
-  if (response === undefined) return sendRequest(sent);
-  const chunks = readBody(connection, response);
-  if (response.statusCode === 200 && response.headers['x-clickhouse-exception-code'] === undefined) return chunks;
-  throw await responseError(chunks, response.statusCode ?? 0, shownUrl);
-}
-
-interface Connection extends Pick<SentRequest, 'shownUrl' | 'idleMs' | 'signal'> {
-  request: http.ClientRequest;
-  /** Why the request failed: what its response fails with afterwards says less. */
-  failure?: unknown;
-}
-
-/** `undefined`: the server closed an idle connection at the moment it was used. Nothing was received; another one is to be used. */
-async function receiveHead(connection: Connection): Promise<http.IncomingMessage | undefined> {
-  const { request, shownUrl, signal } = connection;
-  try {
-    return await new Promise((resolve, reject) => {
-      const onTimeout = () => request.destroy(idleError(connection));
-      request.on('timeout', onTimeout).on('error', reject);
-      request.on('response', (response) => {
-        request.off('timeout', onTimeout); // the body has its own: see below
-        resolve(response);
-      });
-      // Not every connection that is closed has failed: that of a 101 has not.
-      request.on('close', () => reject(new Error('the connection was closed without a response')));
-    });
-  } catch (thrown) {
-    const isStale = request.reusedSocket && (hasCode(thrown, 'ECONNRESET') || hasCode(thrown, 'EPIPE'));
-    if (isStale && !signal?.aborted) return undefined;
-    throw toArchiveError(thrown, shownUrl, signal);
-  }
-}
-
-async function* readBody(
-  connection: Connection,
-  response: http.IncomingMessage,
-): AsyncGenerator<Buffer, void, undefined> {
-  // A reader may take its time: only waiting for the server counts.
-  let isWaiting = true;
-  const timer = setTimeout(() => {
-    if (isWaiting) connection.request.destroy(idleError(connection));
-  }, connection.idleMs);
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      isWaiting = false;
-      yield chunk;
-      isWaiting = true;
-      timer.refresh();
-    }
-  } catch (thrown) {
-    throw toArchiveError(connection.failure ?? thrown, connection.shownUrl, connection.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function idleError({ shownUrl, idleMs }: Connection): ArchiveError {
-  return new ArchiveError('ARCHIVE_TIMEOUT', `no response from ${shownUrl} in ${idleMs} ms`);
-}
-
-function hasCode(thrown: unknown, code: string): boolean {
-  return (thrown as { code?: unknown } | null)?.code === code;
-}
-
 async function responseError(chunks: AsyncIterable<Buffer>, status: number, shownUrl: string): Promise<ArchiveError> {
-  const known = parseServerError(await readText(chunks, MAX_ERROR_BYTES));
+  const known = parseServerError((await readStart(chunks, MAX_ERROR_BYTES)).toString());
   if (known) return known;
   const isDenied = status === 401 || status === 403;
   const isAway = status === 502 || status === 503 || status === 504;
   const code = isDenied ? 'ARCHIVE_DENIED' : isAway ? 'ARCHIVE_UNREACHABLE' : 'ARCHIVE_FAILED';
   return new ArchiveError(code, `${shownUrl} responded with status ${status}, which is not a response of ClickHouse`);
-}
-
-/** A body as text; of a longer one the beginning. */
-export async function readText(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  let text = '';
-  for await (const chunk of chunks) {
-    text += chunk.toString();
-    if (text.length > maxBytes) break;
-  }
-  return text;
-}
-
-/** Errors of sockets and of TLS by what they mean. */
-function toArchiveError(thrown: unknown, shownUrl: string, signal: AbortSignal | undefined): unknown {
-  if (thrown instanceof ArchiveError) return thrown;
-  if (signal?.aborted) return signal.reason;
-  const code = String((thrown as { code?: unknown } | null)?.code ?? '');
-  const isCertificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ALTNAME/.test(code);
-  return new ArchiveError(
-    isCertificate ? 'ARCHIVE_DENIED' : 'ARCHIVE_UNREACHABLE',
-    `${isCertificate ? 'cannot trust' : 'cannot reach'} ${shownUrl}: ${errorMessage(thrown) || code}`,
-    { cause: thrown },
-  );
 }
 
 /** ClickHouse's numbers of errors that call for something else than "it failed". */

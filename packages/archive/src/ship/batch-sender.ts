@@ -1,21 +1,9 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { errorMessage } from '@porthole/contract';
 import { owned, Shared } from '@porthole/logs/shared';
-import { ArchiveError } from '../archive-error.ts';
-import type { ClickHouse } from '../clickhouse/clickhouse.ts';
-import { quote } from '../clickhouse/quote.ts';
-import { checkSchema, RECORDS, readFeatures } from '../schema/schema.ts';
+import { SinkError } from '../sink-error.ts';
+import type { LineWriter } from './line-writer.ts';
 import type { LogReader } from './log-reader.ts';
 import type { LogCheckpoint, PendingBatch } from './positions.ts';
-import { RowWriter } from './row-writer.ts';
-
-/** Large enough that ClickHouse makes few parts, small enough for a node's memory. */
-const MAX_BYTES = 6 * 1024 ** 2;
-const MAX_ROWS = 50_000;
-
-/** Each is a partition, and thus a part of its own: servers refuse more than a hundred in one insert. */
-const MAX_DAYS = 40;
+import { type Refusal, type ShipProblem, type Sink, toProblem } from './sink.ts';
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
@@ -36,26 +24,28 @@ interface BuiltBatch {
   logs: readonly LogCheckpoint[];
 }
 
-/** Collects the rows of a node's logs. */
+/** Collects the records of a node's logs, as a sink wants them. */
 export class BatchBuilder {
-  readonly writer = new RowWriter();
+  readonly writer: LineWriter;
+  readonly #sink: Pick<Sink, 'limits' | 'pack'>;
   readonly #readers = new Set<LogReader>();
-  readonly #days = new Set<string>();
-  readonly #maxRows: number;
+  readonly #maxRows: number | undefined;
   #rows = 0;
 
-  constructor(maxRows = MAX_ROWS) {
+  constructor(sink: Pick<Sink, 'createWriter' | 'limits' | 'pack'>, maxRows?: number) {
+    this.writer = sink.createWriter();
+    this.#sink = sink;
     this.#maxRows = maxRows;
   }
 
   get isFull(): boolean {
-    return this.writer.length >= MAX_BYTES || this.#rows >= this.#maxRows || this.#days.size >= MAX_DAYS;
+    const { bytes, records } = this.#sink.limits;
+    return this.writer.length >= bytes || this.#rows >= (this.#maxRows ?? records) || this.writer.isFull;
   }
 
-  /** Notes a row of this day that was just written. */
-  add(reader: LogReader, day: string): void {
+  /** Notes a record that was just written. */
+  add(reader: LogReader): void {
     this.#rows++;
-    this.#days.add(day);
     this.#readers.add(reader);
   }
 
@@ -63,33 +53,28 @@ export class BatchBuilder {
    * What was collected; `undefined` if nothing was. Packed here, where the rows are: copies of them would be what most of
    * the memory of shipping is for. No rows are added until it resolves.
    */
-  async take(pack: (rows: Buffer) => Promise<Buffer>): Promise<BuiltBatch | undefined> {
+  async take(): Promise<BuiltBatch | undefined> {
     if (this.#rows === 0) return undefined;
-    const packed = await pack(this.writer.rows);
+    const packed = await this.#sink.pack(this.writer.written);
     const logs = [...this.#readers].map((reader) => reader.checkpoint());
     const batch = { packed, isKept: false, rows: this.#rows, bytes: this.writer.length, logs };
-    this.writer.length = 0;
+    this.writer.clear();
     this.#rows = 0;
     this.#readers.clear();
-    this.#days.clear();
     return batch;
   }
 }
 
-/** Why nothing is shipped now. */
-export interface ShipProblem {
-  code: string;
-  detail: string;
-}
-
 interface BatchSenderDeps {
-  target: ClickHouseTarget;
+  sink: Sink;
   /** Keeps the batch in flight: after a crash, the very same one is sent again. */
   pending: PendingBatch;
   signal: AbortSignal;
   /** Resolves after so long, or once the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
   onProblem(problem: ShipProblem | undefined): void;
+  /** Records are not sent again. */
+  onRefused(refusal: Refusal): void;
 }
 
 /** Sends one batch after the other, each until it is stored: again and again, the very same rows. */
@@ -98,6 +83,7 @@ export class BatchSender {
   sentBytes = 0;
   batches = 0;
   retries = 0;
+  refusedRows = 0;
   readonly #deps: BatchSenderDeps;
   #isPrepared = false;
   readonly #sending = new Shared<void>();
@@ -112,7 +98,7 @@ export class BatchSender {
     this.#next = batch;
     void owned(
       this.#sending.run(() => this.#run()),
-      (error) => this.#deps.onProblem(toProblem(error)),
+      (error) => this.#deps.onProblem(toProblem(error, this.#deps.sink)),
     );
   }
 
@@ -138,7 +124,7 @@ export class BatchSender {
   }
 
   async #sendUntilStored(batch: BuiltBatch): Promise<void> {
-    const { signal, sleep, onProblem } = this.#deps;
+    const { sink, signal, sleep, onProblem } = this.#deps;
     for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       try {
         await this.#send(batch);
@@ -148,107 +134,33 @@ export class BatchSender {
         if (signal.aborted) return;
         this.retries++;
         this.#isPrepared = false;
-        onProblem(toProblem(error));
+        onProblem(toProblem(error, sink));
+        const { retryAfterMs = 0 } = error instanceof SinkError ? error : {};
         // Not all nodes at the same moment.
-        await sleep(waitMs * (0.75 + Math.random() / 2), signal);
+        await sleep(Math.max(waitMs, retryAfterMs) * (0.75 + Math.random() / 2) + retryAfterMs / 4, signal);
       }
     }
   }
 
   async #send(batch: BuiltBatch): Promise<void> {
-    const { target, pending, signal } = this.#deps;
+    const { sink, pending, signal, onRefused } = this.#deps;
     const { rows, bytes, packed, logs } = batch;
-    if (!this.#isPrepared) await target.prepare();
+    if (!this.#isPrepared) await sink.prepare();
     this.#isPrepared = true;
     if (!batch.isKept) {
       // On disk, together with where it ends in each log, before it is sent for the first time.
       for (const log of logs) await log.prepare();
-      await pending.write({ format: target.format, rows, bytes, logs: logs.map(({ state }) => state), packed });
+      await pending.write({ format: sink.format, rows, bytes, logs: logs.map(({ state }) => state), packed });
       batch.isKept = true;
     }
-    await target.send(packed, signal);
+    const refused = await sink.send({ packed, records: rows }, signal);
     for (const log of logs) await log.commit();
-    this.sentRows += rows;
+    this.sentRows += rows - refused.records;
+    this.refusedRows += refused.records;
+    if (refused.detail !== '') onRefused(refused);
     this.sentBytes += bytes;
     this.batches++;
     await pending.remove();
   }
 }
 
-/** A failure of the archive, or of the disk that positions are kept on. */
-export function toProblem(error: unknown): ShipProblem {
-  return { code: error instanceof ArchiveError ? error.code : 'ARCHIVE_POSITION', detail: errorMessage(error) };
-}
-
-/** More files of one log are not distinguished after the positions were lost. */
-const MAX_KNOWN_FILES = 1000;
-
-/** A batch may wait for merges of the server. */
-const SEND_TIMEOUT_MS = 60_000;
-
-/** All rows of a partition become one part, stored together or not at all; a distributed table stores them at once. */
-const SETTINGS = { max_insert_block_size: 1_048_576, insert_distributed_sync: 1 };
-
-/** Compresses rows to a tenth. */
-const GZIP = { level: 1 };
-
-/** A file of which the archive has records. */
-export interface KnownFile {
-  id: string;
-  /** Time of the newest of them; 0 if none has one. */
-  toMs: number;
-}
-
-/** Sends rows to the table `records` of ClickHouse. All methods throw an `ArchiveError`. */
-export class ClickHouseTarget {
-  /** What `pack` returns: a batch that was packed as another one, by another version, is made anew. */
-  readonly format = 'JSONEachRow.gzip.1';
-  readonly #clickhouse: ClickHouse;
-  #settings: Readonly<Record<string, number>> = SETTINGS;
-
-  constructor(clickhouse: ClickHouse) {
-    this.#clickhouse = clickhouse;
-  }
-
-  /** Makes sure that it can take records. Called before the first batch and after failures. */
-  async prepare(): Promise<void> {
-    await checkSchema(this.#clickhouse);
-    const { hasAsyncInsert } = await readFeatures(this.#clickhouse);
-    // Many nodes insert a little every second: a server that can collects them, and responds once they are stored.
-    this.#settings = hasAsyncInsert ? { ...SETTINGS, async_insert: 1, wait_for_async_insert: 1 } : SETTINGS;
-  }
-
-  /**
-   * What is sent for these rows: lines of JSON, columns with their default value left out. A copy: the
-   * memory of the rows is used again. Does not depend on `prepare`.
-   */
-  pack(rows: Buffer): Promise<Buffer> {
-    return promisify<Buffer, typeof GZIP, Buffer>(gzip)(rows, GZIP);
-  }
-
-  /**
-   * Sends what was packed, as often as it takes. Resolves once the rows are stored, together or not at all as far as
-   * ClickHouse can do that. Rows that were stored before replace themselves.
-   */
-  async send(packed: Buffer, signal: AbortSignal): Promise<void> {
-    await this.#clickhouse.insert(`INSERT INTO ${RECORDS} FORMAT JSONEachRow`, {
-      body: packed,
-      isGzip: true,
-      settings: this.#settings,
-      signal,
-      timeoutMs: SEND_TIMEOUT_MS,
-    });
-  }
-
-  /** Files of a log of which it has records, newest first: for a node that has lost its positions. */
-  async knownFiles(
-    { cluster, node, log }: { cluster: string; node: string; log: string },
-    signal: AbortSignal,
-  ): Promise<KnownFile[]> {
-    const where = `cluster = ${quote(cluster)} AND node = ${quote(node)} AND log = ${quote(log)}`;
-    const sql = `SELECT file_id AS id, max(time_ms) AS to_ms FROM ${RECORDS} WHERE ${where}
-GROUP BY file_id ORDER BY to_ms DESC LIMIT ${MAX_KNOWN_FILES}`;
-    const files = await this.#clickhouse.query<{ id: string; to_ms: number }>(sql, { signal });
-    return files.map(({ id, to_ms: toMs }) => ({ id, toMs }));
-  }
-}

@@ -7,7 +7,7 @@ import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/schema.ts';
 import { serverPorts, startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { canMount, mountSmallDisk } from '../testing/small-disk.ts';
-import { ClickHouseTarget } from './batch-sender.ts';
+import { ClickHouseSink } from './clickhouse-sink.ts';
 import { LogShipper, type ShipperOptions } from './log-shipper.ts';
 import { ProgressWriter } from './progress-writer.ts';
 
@@ -29,10 +29,10 @@ async function startShipper(clickhouse: ClickHouse, options: Partial<ShipperOpti
   const dir = tempDir();
   const { logs = new LogDir(dir, { threads: SHARED_THREADS }), ...rest } = options;
   const node = { cluster: 'c', node: 'n', role: '' };
-  const target = new ClickHouseTarget(clickhouse);
+  const sink = new ClickHouseSink(clickhouse);
   const shipper = await LogShipper.open({
     logs,
-    target,
+    sink,
     positionsDir: tempDir(),
     ...node,
     intervalMs: () => 30,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHead } from '@porthole/logs';
-import type { KnownFile } from './batch-sender.ts';
+import type { KnownFile } from './sink.ts';
 
 /** A file of a log, and how much of it was shipped. */
 export interface FileEntry {

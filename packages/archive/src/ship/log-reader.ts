@@ -1,7 +1,8 @@
 import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
 import { toLines } from '@porthole/records';
-import type { BatchBuilder, KnownFile } from './batch-sender.ts';
+import type { BatchBuilder } from './batch-sender.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
+import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
 import {
   emptyState,
   type LogCheckpoint,
@@ -10,10 +11,10 @@ import {
   type ShippedState,
   withNewFiles,
 } from './positions.ts';
-import { type LineFile, LogPass, readLineFile } from './row-writer.ts';
+import type { KnownFile, Sink } from './sink.ts';
 
-/** Everything, in order, with its text. */
-const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;
+/** Everything, in order. */
+const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0 } as const;
 
 const NEWLINE = 10;
 
@@ -26,10 +27,11 @@ export interface LogReaderDeps {
   /** Whose logs are shipped. */
   node: { cluster: string; node: string; role: string };
   position: PositionFile;
+  query: Sink['query'];
   now(): number;
   /** The last record of a log is shipped once it has been the same for so long: more lines may follow. */
   settleMs: number;
-  /** Files of which the archive has records. */
+  /** Files of which the sink has records. */
   knownFiles(): Promise<KnownFile[]>;
 }
 
@@ -207,11 +209,11 @@ export class LogReader {
   }
 
   async #readFrom(cursor: string | null, turn: ReadTurn): Promise<void> {
-    const { logs, log } = this.#deps;
+    const { logs, log, query } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
-    const found = logs.search({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
+    const found = logs.search({ ...QUERY, ...query, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
     const lines = toLines(found);
-    const pass = new LogPass(turn.builder, this.#read.toMs, (day) => turn.builder.add(this, day));
+    const pass = new LogPass(turn.builder, this.#read.toMs, () => turn.builder.add(this));
     try {
       for await (const { buffer, byteOffset, length } of lines) {
         const chunk = Buffer.from(buffer as ArrayBuffer, byteOffset, length);
@@ -254,8 +256,8 @@ export class LogReader {
     if (!found) return false;
     this.#read.shippedMs = Math.max(this.#deps.now(), this.#read.shippedMs + 1);
     const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
-    const columns = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
-    turn.builder.writer.setFile(file.lineStart, columns, this.#read.shippedMs);
+    const shipped = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
+    turn.builder.writer.setFile(file.lineStart, shipped, this.#read.shippedMs);
     pass.setFile(found, file.name);
     return true;
   }

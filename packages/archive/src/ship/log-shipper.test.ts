@@ -16,7 +16,8 @@ import { gzipSync } from 'node:zlib';
 import { eventually, tempDir } from '@porthole/logs/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
-import { ClickHouseTarget } from './batch-sender.ts';
+import { ClickHouseSink } from './clickhouse-sink.ts';
+import type { Refusal, SentBatch } from './sink.ts';
 import { ShipSetting } from './testing/ship-setting.ts';
 
 let server: TestClickHouse;
@@ -33,7 +34,7 @@ const line = (index: number) =>
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, index) => line(from + index)).join('');
 
 /** What is sent, and the disk of the node at the moment when the archive has it and the node does not know yet. */
-class Watched extends ClickHouseTarget {
+class Watched extends ClickHouseSink {
   readonly sent: string[] = [];
   readonly crashed = tempDir();
   readonly #positionsDir: string;
@@ -43,11 +44,12 @@ class Watched extends ClickHouseTarget {
     this.#positionsDir = positionsDir;
   }
 
-  override async send(packed: Buffer, signal: AbortSignal): Promise<void> {
-    await super.send(packed, signal);
-    this.sent.push(packed.toString('base64'));
+  override async send(batch: SentBatch, signal: AbortSignal): Promise<Refusal> {
+    const refused = await super.send(batch, signal);
+    this.sent.push(batch.packed.toString('base64'));
     rmSync(this.crashed, { recursive: true });
     cpSync(this.#positionsDir, this.crashed, { recursive: true });
+    return refused;
   }
 }
 
@@ -204,13 +206,13 @@ describe('a node that crashed', () => {
   /** Ships a log, and returns what the disk looked like before the last batch was known to be stored. */
   async function crash(setting: ShipSetting): Promise<Watched> {
     writeFileSync(setting.path, lines(40));
-    const target = new Watched(setting);
-    await setting.start({ target });
+    const sink = new Watched(setting);
+    await setting.start({ sink });
     await setting.expectTexts(lines(40));
     appendFileSync(setting.path, lines(60, 40));
     await setting.expectTexts(lines(100));
     await setting.stop();
-    return target;
+    return sink;
   }
 
   it('sends the very same batch again, whatever was written and rotated meanwhile', async () => {
@@ -219,10 +221,10 @@ describe('a node that crashed', () => {
     appendFileSync(setting.path, lines(20, 100));
     renameSync(setting.path, `${setting.path}.1`);
     writeFileSync(setting.path, lines(30, 120));
-    const target = new Watched(setting);
-    const shipper = await setting.start({ target, positionsDir: crashed });
+    const sink = new Watched(setting);
+    const shipper = await setting.start({ sink, positionsDir: crashed });
     await setting.expectTexts(lines(150));
-    expect(target.sent[0]).toBe(sent.at(-1));
+    expect(sink.sent[0]).toBe(sent.at(-1));
     await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, shippedRecords: 150 }));
     const versions = `SELECT uniqExact(shipped_ms) AS n FROM records GROUP BY file_id, file_offset HAVING n > 1`;
     expect(await setting.clickhouse.query(versions)).toEqual([]);
@@ -241,22 +243,22 @@ describe('a node that crashed', () => {
     if (damaged) writeFileSync(path, damaged);
     else rmSync(path);
     appendFileSync(setting.path, lines(20, 100));
-    const target = new Watched(setting);
-    await setting.start({ target, positionsDir: crashed });
+    const sink = new Watched(setting);
+    await setting.start({ sink, positionsDir: crashed });
     await setting.expectTexts(lines(120));
-    expect(target.sent[0]).not.toBe(sent.at(-1));
+    expect(sink.sent[0]).not.toBe(sent.at(-1));
   });
 
   it('and may not ship one of the logs any more sends nothing of it', async () => {
     const setting = await ShipSetting.create(server);
     const { crashed } = await crash(setting);
-    const target = new Watched(setting);
+    const sink = new Watched(setting);
     const [{ day } = { day: '' }] = await setting.clickhouse.query<{ day: string }>(
       'SELECT any(day) AS day FROM records',
     );
     await setting.clickhouse.execute(`ALTER TABLE records DROP PARTITION '${day}'`);
     writeFileSync(join(setting.dir, 'b.log'), lines(10));
-    await setting.start({ target, positionsDir: crashed, isShipped: (log) => log === 'b.log' });
+    await setting.start({ sink, positionsDir: crashed, isShipped: (log) => log === 'b.log' });
     await setting.expectTexts(lines(10), 'b.log');
     expect(await setting.texts('a.log')).toEqual([]);
   });

@@ -2,14 +2,15 @@ import { mkdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type LogDir, type LogFileDetails, pause } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { BatchBuilder, BatchSender, type ClickHouseTarget, type ShipProblem, toProblem } from './batch-sender.ts';
+import { BatchBuilder, BatchSender } from './batch-sender.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
 import { PendingBatch, type PendingLog, PositionFile } from './positions.ts';
+import { type Refusal, type ShipProblem, type Sink, toProblem } from './sink.ts';
 
 export interface ShipperOptions {
   /** Masked as the API shows it. */
   logs: LogDir;
-  target: ClickHouseTarget;
+  sink: Sink;
   /** Where positions are kept; created if missing. */
   positionsDir: string;
   cluster: string;
@@ -19,6 +20,8 @@ export interface ShipperOptions {
   isShipped?(log: string): boolean;
   /** Called when the problem changes; `undefined`: there is none any more. */
   report?(problem: ShipProblem | undefined): void;
+  /** Called when records are not stored, and will not be sent again. */
+  onRefused?(refusal: Refusal): void;
   /** Epoch ms. */
   now?(): number;
   /** How often files are listed, and what is new is sent; asked before each time. */
@@ -40,6 +43,8 @@ export interface ShipperStatus {
   shippedBytes: number;
   batches: number;
   retries: number;
+  /** Records that were not stored, and are not sent again. */
+  refusedRecords: number;
   /** Deleted by rotation before they were shipped: how often, and how many bytes at least. */
   lostBytes: number;
   losses: number;
@@ -86,14 +91,15 @@ export class LogShipper {
     const { now = Date.now } = options;
     this.#now = () => Math.floor(now());
     this.#sleep = options.sleep ?? ((ms, signal) => pause(ms, signal, { ref: false }));
-    this.#builder = new BatchBuilder(options.batchRows);
+    this.#builder = new BatchBuilder(options.sink, options.batchRows);
     this.#pending = new PendingBatch(options.positionsDir);
     this.#sender = new BatchSender({
-      target: options.target,
+      sink: options.sink,
       pending: this.#pending,
       signal: this.#sending.signal,
       sleep: this.#sleep,
       onProblem: (sending) => this.#report({ sending }),
+      onRefused: (refusal) => options.onRefused?.(refusal),
     });
   }
 
@@ -101,20 +107,21 @@ export class LogShipper {
   static async open(options: ShipperOptions): Promise<LogShipper> {
     await mkdir(options.positionsDir, { recursive: true, mode: 0o700 });
     const shipper = new LogShipper(options);
-    shipper.#running = owned(shipper.#run(), (error) => shipper.#report({ reading: toProblem(error) }));
+    shipper.#running = owned(shipper.#run(), (error) => shipper.#report({ reading: toProblem(error, options.sink) }));
     return shipper;
   }
 
   status(): ShipperStatus {
     const logs = [...this.#readers.values()].map(({ status }) => status);
     const sum = (count: (log: LogReader['status']) => number) => logs.reduce((total, log) => total + count(log), 0);
-    const { sentRows, sentBytes, batches, retries } = this.#sender;
+    const { sentRows, sentBytes, batches, retries, refusedRows } = this.#sender;
     return {
       problem: this.#problem,
       shippedRecords: sentRows,
       shippedBytes: sentBytes,
       batches,
       retries,
+      refusedRecords: refusedRows,
       lostBytes: sum(({ lostBytes }) => lostBytes),
       losses: sum(({ losses }) => losses),
       logs,
@@ -133,10 +140,10 @@ export class LogShipper {
 
   /** Sends the batch again that was in flight when the process before this one ended. */
   async #resume(): Promise<void> {
-    const { target, isShipped = () => true } = this.#options;
+    const { sink, isShipped = () => true } = this.#options;
     const kept = await this.#pending.read();
     // Rows of a log that may not be shipped any more, or in a format of another version: they are made anew.
-    if (kept?.format !== target.format || !kept.logs.every(({ log }) => isShipped(log))) return;
+    if (kept?.format !== sink.format || !kept.logs.every(({ log }) => isShipped(log))) return;
     const { packed, rows, bytes } = kept;
     const readers = await Promise.all(kept.logs.map((state) => this.#openReader(state.log, state)));
     const logs = readers.map((reader) => reader.checkpoint());
@@ -151,7 +158,7 @@ export class LogShipper {
         this.#report({ reading: undefined });
       } catch (error) {
         this.#isBehind = false;
-        if (!signal.aborted) this.#report({ reading: toProblem(error) });
+        if (!signal.aborted) this.#report({ reading: toProblem(error, this.#options.sink) });
       }
       const { intervalMs = () => INTERVAL_MS } = this.#options;
       // There is more to read: only others' work goes first.
@@ -191,15 +198,16 @@ export class LogShipper {
   }
 
   async #openReader(log: string, pending?: PendingLog): Promise<LogReader> {
-    const { logs, target, positionsDir, cluster, node, role, settleMs = SETTLE_MS } = this.#options;
+    const { logs, sink, positionsDir, cluster, node, role, settleMs = SETTLE_MS } = this.#options;
     const { signal } = this.#reading;
     const knownFiles = async () => {
-      await target.prepare();
-      return target.knownFiles({ cluster, node, log }, signal);
+      await sink.prepare();
+      return sink.knownFiles({ cluster, node, log }, signal);
     };
     const position = new PositionFile(positionsDir, log);
     const own = { cluster, node, role };
-    const deps = { logs, log, node: own, position, now: this.#now, settleMs, knownFiles };
+    const { query } = sink;
+    const deps = { logs, log, node: own, position, query, now: this.#now, settleMs, knownFiles };
     const reader = await LogReader.open(deps, pending);
     this.#readers.set(log, reader);
     return reader;
@@ -224,7 +232,7 @@ export class LogShipper {
   /** Whether what was collected is on its way. */
   async #flush(): Promise<boolean> {
     if (!(await this.#sender.room(ROOM_MS))) return false;
-    const batch = await this.#builder.take((rows) => this.#options.target.pack(rows));
+    const batch = await this.#builder.take();
     if (batch) this.#sender.submit(batch);
     return true;
   }

@@ -41,7 +41,7 @@ export interface LogCheckpoint {
 
 /** A batch that was about to be sent. */
 export interface KeptBatch {
-  /** See `ClickHouseTarget`. */
+  /** See `ClickHouseSink`. */
   format: string;
   rows: number;
   /** Size of the rows, not packed. */

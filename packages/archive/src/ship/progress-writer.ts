@@ -5,7 +5,7 @@ import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 
 import { quote } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/schema.ts';
-import type { ShipProblem } from './batch-sender.ts';
+import type { ShipProblem } from './sink.ts';
 
 /**
  * How often progress is written, unless records are sent much more often than usual, or even less often: what other nodes

@@ -5,9 +5,11 @@ import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS, tempDir } from '@
 import { toLines } from '@porthole/records';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
 import { BatchBuilder } from './batch-sender.ts';
-import { LogPass, readLineFile } from './row-writer.ts';
+import { ClickHouseSink } from './clickhouse-sink.ts';
+import { LogPass, readLineFile } from './log-pass.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -41,7 +43,7 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
   const dir = tempDir();
   const logs = new LogDir(dir, { threads: SHARED_THREADS });
   const query = { family: 'a.log', order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true } as const;
-  const builder = new BatchBuilder();
+  const builder = new BatchBuilder(new ClickHouseSink(new ClickHouse({ url: 'http://127.0.0.1:1', database: 'x' })));
   try {
     await fc.assert(
       fc.asyncProperty(text, async (bytes) => {
@@ -94,8 +96,8 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
         pass.addLast();
         const { toMs, disorderMs, untimed } = pass;
         expect({ newestMs: toMs ?? -Infinity, disorderMs, untimed }).toEqual(times);
-        const rows = builder.writer.rows.toString().split('\n').slice(0, -1);
-        builder.writer.length = 0;
+        const rows = builder.writer.written.toString().split('\n').slice(0, -1);
+        builder.writer.clear();
         const defaults = {
           tags: [],
           level: '',

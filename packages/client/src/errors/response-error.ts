@@ -48,7 +48,7 @@ export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }:
     status,
     detail,
     requestId: requestId === null || hidesTexts ? undefined : remoteText(requestId),
-    retryAfterMs: retryAfter(headers.get('retry-after'), nowMs),
+    retryAfterMs: readRetryAfter(headers.get('retry-after'), nowMs),
   };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return notSupported(path, errorFacts, detail);
   if (code !== undefined)
@@ -109,12 +109,4 @@ function parseBody(body: string): unknown {
     const text = body.trim();
     return text.startsWith('<') ? undefined : text; // an HTML page is not a message
   }
-}
-
-/** Seconds, or a date. */
-function retryAfter(text: string | null, nowMs: number): number | undefined {
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }

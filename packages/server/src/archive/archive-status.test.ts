@@ -4,7 +4,7 @@ import { type ArchiveStatus, checkShipping, onlyArchived, shippingMetrics, shipp
 const STATUS: ArchiveStatus = {
   problem: null,
   progressProblem: undefined,
-  ...{ shippedRecords: 5, shippedBytes: 500, batches: 1, retries: 0, lostBytes: 0, losses: 0 },
+  ...{ shippedRecords: 5, shippedBytes: 500, batches: 1, retries: 0, refusedRecords: 0, lostBytes: 0, losses: 0 },
   logs: [],
 };
 

@@ -77,7 +77,7 @@ export class NodeArchive {
       ...self,
       intervalMs,
       logs,
-      target: new archive.ClickHouseTarget(writer),
+      sink: new archive.ClickHouseSink(writer),
       positionsDir: ownDirs(settings).archive,
       report: (problem) => {
         if (problem) log.warn('ship', 'records cannot be shipped to the archive', { ...problem });

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { errorMessage, type FetchFunction, type NodeEvent } from '@porthole/contract';
+import { errorMessage, type FetchFunction, type NodeEvent, readRetryAfter } from '@porthole/contract';
 import { createMemberFetch } from '../cluster/member-fetch.ts';
 import { StartError } from '../errors.ts';
 import { loadSettings, type SettingsSources } from '../settings/load-settings.ts';
@@ -88,9 +88,9 @@ export async function sendWebhook(
     const text = await readStart(response.body);
     const { status } = response;
     if (status >= 200 && status < 300) return { isDelivered: true, status, detail: `status ${status}` };
-    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'));
+    const askedMs = readRetryAfter(response.headers.get('retry-after'), Date.now());
     const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
-    return { isDelivered: false, status, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { isDelivered: false, status, detail, ...(askedMs !== undefined && { retryAfterMs: Math.min(askedMs, MAX_RETRY_AFTER_MS) }) };
   } catch (error) {
     signal.throwIfAborted();
     return { isDelivered: false, detail: errorMessage(leaving.signal.aborted ? leaving.signal.reason : error) };
@@ -146,13 +146,6 @@ async function readStart(body: Body): Promise<string> {
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, MAX_DETAIL);
-}
-
-/** Seconds, or a date. */
-function readRetryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const waitMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(waitMs) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, waitMs)) : undefined;
 }
 
 /** What became of a test event. */

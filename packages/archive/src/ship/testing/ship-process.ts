@@ -1,15 +1,15 @@
 import { LogDir } from '@porthole/logs';
 import { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { ClickHouseTarget } from '../batch-sender.ts';
+import { ClickHouseSink } from '../clickhouse-sink.ts';
 import { LogShipper } from '../log-shipper.ts';
 
 /* A node that does nothing but ship, to be killed: URL DATABASE LOGS POSITIONS */
 
 const [url = '', database = '', dir = '', positionsDir = ''] = process.argv.slice(2);
-const target = new ClickHouseTarget(new ClickHouse({ url, database, timeoutMs: 3000 }));
+const sink = new ClickHouseSink(new ClickHouse({ url, database, timeoutMs: 3000 }));
 await LogShipper.open({
   logs: new LogDir(dir, { workers: 1 }),
-  target,
+  sink,
   positionsDir,
   cluster: 'c',
   node: 'n',

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../../schema/schema.ts';
 import type { TestClickHouse } from '../../testing/server.ts';
-import { ClickHouseTarget } from '../batch-sender.ts';
+import { ClickHouseSink } from '../clickhouse-sink.ts';
 import { LogShipper, type ShipperOptions } from '../log-shipper.ts';
 
 /** A node that ships its logs to a database of its own. */
@@ -32,11 +32,11 @@ export class ShipSetting {
 
   async start(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
     const logs = new LogDir(this.dir, { threads: SHARED_THREADS });
-    const target = new ClickHouseTarget(this.clickhouse);
+    const sink = new ClickHouseSink(this.clickhouse);
     const node = { cluster: 'c', node: 'n', role: 'storage' };
     const shipper = await LogShipper.open({
       logs,
-      target,
+      sink,
       positionsDir: this.positionsDir,
       ...node,
       intervalMs: () => 30,

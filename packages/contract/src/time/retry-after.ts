@@ -1,0 +1,7 @@
+/** What the header `Retry-After` asks to wait: seconds, or a date. `undefined`: nothing that can be read. */
+export function readRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
