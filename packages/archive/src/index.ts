@@ -1,6 +1,8 @@
 export { ARCHIVE_ERROR_CODES, ArchiveError, type ArchiveErrorCode } from './archive-error.ts';
 export { ClickHouse, type ClickHouseOptions } from './clickhouse/clickhouse.ts';
 export { CombinedCluster } from './combined/combined-cluster.ts';
+export { type OtlpOptions, OtlpSink } from './otlp/otlp-sink.ts';
+export { parseHeaders } from './otlp/parse-headers.ts';
 export { ArchiveState, type ArchiveStateOptions } from './query/archive-state.ts';
 export type { ArchivedLog, ArchivedNode } from './query/archived-nodes.ts';
 export type { ArchiveOptions } from './query/prepare-query.ts';

@@ -313,6 +313,7 @@ export {
 export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
+export { readRetryAfter } from './time/retry-after.ts';
 export {
   DURATION_UNITS,
   durationText,
@@ -324,3 +325,4 @@ export {
   readTime,
   timeText,
 } from './time/time-text.ts';
+export { parseTraceparent, type TraceContext } from './trace-context.ts';

@@ -12,6 +12,7 @@ import {
   type WorkerPool,
 } from '@porthole/logs';
 import type { NodeArchive } from './archive/node-archive.ts';
+import type { NodeOtlp, NodeOtlpDeps } from './archive/node-otlp.ts';
 import type { Access } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
 import type { Authenticate } from './auth/authenticate-hook.ts';
@@ -74,6 +75,8 @@ export interface NodeComponents {
   views: SavedViewStore;
   /** If `archive.url` is set. */
   archive: NodeArchive | undefined;
+  /** If `ship.otlp` is set. */
+  otlp: NodeOtlp | undefined;
   health: Health;
   /** Warnings for the operator that do not keep the node from starting. */
   warnings: string[];
@@ -134,7 +137,7 @@ export async function openNodeComponents(
     deleted: (selection) => archive?.deleted(selection) ?? [],
   });
   const begun = await openEvents(settings, {
-    ...{ config, ownLog, logs, threads },
+    ...{ config, ownLog, logs, threads, scrubbing },
     version: options.node().version,
     startedMs: options.node().onlineTime,
   });
@@ -147,6 +150,7 @@ export async function openNodeComponents(
   const state = new LocalNode({ ...self, problems, past: happened?.past, shipping: () => archive?.shipping });
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
+  const otlp = await openOtlp({ settings, logs, events: happened?.written, log: ownLog.component('otlp') });
   const events = happened?.events.log;
   const notifier = await openNotifier(settings, {
     past: happened?.past,
@@ -159,7 +163,7 @@ export async function openNodeComponents(
   const { maxStreams: max, maxStreamsPerClient: perClient } = settings.http;
   const slots = new StreamSlots({ max, perClient, hasMembers: settings.cluster.tokenFile !== '' });
   const untilFree = (mostMs: number) => slots.untilFree(mostMs);
-  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, events, notifier };
+  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, otlp, events, notifier };
   const cluster = new NodeCluster({ ...joined, untilFree });
   const views = new SavedViewStore({
     dir: loaded.writesNothing ? null : ownDirs(settings).views,
@@ -174,6 +178,7 @@ export async function openNodeComponents(
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
     ...(archive && { archive: async () => archive.check() }),
+    ...(otlp && { otlp: async () => otlp.check() }),
   };
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
@@ -181,6 +186,7 @@ export async function openNodeComponents(
     closeAll(
       reloadedFiles,
       ...(archive ? [archive] : []),
+      ...(otlp ? [otlp] : []),
       logs,
       ...(happened ? [happened] : []),
       ...(journal ? [journal] : []),
@@ -200,7 +206,7 @@ export async function openNodeComponents(
     cluster,
     slots,
   };
-  return { ...components, happened, views, archive, health, warnings, close };
+  return { ...components, happened, views, archive, otlp, health, warnings, close };
 }
 
 async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {
@@ -313,6 +319,13 @@ async function openArchive(
   if (settings.archive.url === '') return undefined;
   const { NodeArchive: Archive } = await import('./archive/node-archive.ts');
   return new Archive({ settings, logs, isHidden, log: ownLog.component('archive') });
+}
+
+/** Loaded on demand: few nodes send records. */
+async function openOtlp(deps: NodeOtlpDeps): Promise<NodeOtlp | undefined> {
+  if (deps.settings.ship.otlp === '') return undefined;
+  const { NodeOtlp: Otlp } = await import('./archive/node-otlp.ts');
+  return new Otlp(deps);
 }
 
 /** Loaded on demand: few nodes send events. */

@@ -13,6 +13,7 @@ export interface OwnDirs {
   index: string;
   recorded: string;
   archive: string;
+  otlp: string;
   journal: string;
   events: string;
   configHistory: string;
@@ -26,6 +27,7 @@ export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluste
     index: next('index'),
     recorded: cluster.recordDir || next('recorded'),
     archive: next('archive'),
+    otlp: join(next('otlp'), basename(logging.dir)),
     journal: next('journal'),
     // Nodes whose own logs are next to each other have events of their own.
     events: join(next('events'), basename(logging.dir)),

@@ -157,10 +157,9 @@ export class BatchSender {
     for (const log of logs) await log.commit();
     this.sentRows += rows - refused.records;
     this.refusedRows += refused.records;
-    if (refused.detail !== '') onRefused(refused);
+    if (refused.records > 0 || refused.detail !== '') onRefused(refused);
     this.sentBytes += bytes;
     this.batches++;
     await pending.remove();
   }
 }
-

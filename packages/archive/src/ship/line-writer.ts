@@ -81,13 +81,15 @@ export abstract class LineWriter {
   abstract write(previousMs: number): void;
 
   /** Of a text, each character is a byte. */
-  protected append(text: string): void {
-    const needed = this.length + text.length;
+  protected append(record: string | Buffer): void {
+    const needed = this.length + record.length;
     if (needed > this.#written.length) {
       const grown = Buffer.allocUnsafe(Math.max(2 * this.#written.length, needed));
       this.#written.copy(grown, 0, 0, this.length);
       this.#written = grown;
     }
-    this.length += this.#written.write(text, this.length, 'latin1');
+    if (typeof record === 'string') this.#written.write(record, this.length, 'latin1');
+    else record.copy(this.#written, this.length);
+    this.length = needed;
   }
 }

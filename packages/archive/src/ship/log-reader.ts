@@ -211,7 +211,10 @@ export class LogReader {
   async #readFrom(cursor: string | null, turn: ReadTurn): Promise<void> {
     const { logs, log, query } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
-    const found = logs.search({ ...QUERY, ...query, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
+    const found = logs.search(
+      { ...QUERY, ...query, family: log, ...start },
+      { signal: turn.signal, reusesMemory: true },
+    );
     const lines = toLines(found);
     const pass = new LogPass(turn.builder, this.#read.toMs, () => turn.builder.add(this));
     try {

@@ -1,4 +1,4 @@
-import { ERROR_KINDS, type ErrorCode, type FetchResponse, isErrorCode } from '@porthole/contract';
+import { ERROR_KINDS, type ErrorCode, type FetchResponse, isErrorCode, readRetryAfter } from '@porthole/contract';
 import { isCodeLike, remoteText } from '../field-checks.ts';
 import { ClientError, type ClientErrorFacts } from './client-error.ts';
 

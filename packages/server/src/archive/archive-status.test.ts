@@ -21,7 +21,7 @@ it('progress that cannot be written is a failing check, although records are shi
     ),
   });
   expect(shippingState(status)?.problem).toMatch(/^progress cannot be written/);
-  expect(shippingMetrics(status)[0]?.samples[0]?.value).toBe(1);
+  expect(shippingMetrics({ archive: status })[0]?.samples[0]?.value).toBe(1);
 });
 
 it('a problem of shipping itself comes first', () => {

@@ -48,30 +48,45 @@ export function checkShipping(
   const { lagMs, lagBytes } = worstLag(status);
   const lag = `${Math.round(lagMs / 1000)} s and ${lagBytes} bytes behind`;
   const lost = status.lostBytes > 0 ? `; ${status.lostBytes} bytes were deleted before they were shipped` : '';
+  const refused = status.refusedRecords > 0 ? `; ${status.refusedRecords} records were refused` : '';
   const problem = worstProblem(status) ?? unread;
-  if (problem !== undefined) return { ok: false, detail: `${problem}; ${lag}${lost}` };
-  return { ok: lagMs <= maxLagMs, detail: `${lag}${lost}` };
+  if (problem !== undefined) return { ok: false, detail: `${problem}; ${lag}${lost}${refused}` };
+  return { ok: lagMs <= maxLagMs, detail: `${lag}${lost}${refused}` };
 }
 
-/** Metrics of shipping; none if this node ships nothing. */
-export function shippingMetrics(status: ShipperStatus | undefined): Metric[] {
-  if (!status) return [];
-  const { lagMs, lagBytes } = worstLag(status);
-  const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
-    name: `porthole_archive_${name}`,
-    type,
-    help,
-    samples: [{ value }],
+/** What is measured of shipping: of the archive under names of its own, of each sink under `porthole_ship`. */
+const SHIP_METRICS: readonly (readonly [Metric['type'], string, string, (status: ShipperStatus) => number])[] = [
+  ['gauge', 'up', '0 while records cannot be shipped', ({ problem }) => (problem ? 0 : 1)],
+  ['gauge', 'lag_seconds', 'Age of the oldest record that waits to be shipped', (status) => worstLag(status).lagMs / 1000],
+  ['gauge', 'lag_bytes', 'Bytes of logs that wait to be shipped', (status) => worstLag(status).lagBytes],
+  ['counter', 'shipped_records_total', 'Records that were stored', ({ shippedRecords }) => shippedRecords],
+  ['counter', 'shipped_bytes_total', 'Bytes of those records, as they are sent', ({ shippedBytes }) => shippedBytes],
+  ['counter', 'batches_total', 'Batches that were stored', ({ batches }) => batches],
+  ['counter', 'retries_total', 'Batches that were sent again', ({ retries }) => retries],
+  ['counter', 'lost_bytes_total', 'Bytes of logs deleted before they were shipped', ({ lostBytes }) => lostBytes],
+  ['counter', 'refused_records_total', 'Records that were refused for good', ({ refusedRecords }) => refusedRecords],
+];
+
+/** Metrics of shipping, by sink; none of one to which nothing is shipped. */
+export function shippingMetrics(sinks: Readonly<Record<string, ShipperStatus | undefined>>): Metric[] {
+  const used = Object.entries(sinks).flatMap(([sink, status]) => (status ? [{ sink, status }] : []));
+  if (used.length === 0) return [];
+  const metrics = SHIP_METRICS.map(([type, name, help, read]): Metric => {
+    const samples = used.map(({ sink, status }) => ({ labels: { sink }, value: read(status) }));
+    return { name: `porthole_ship_${name}`, type, help: `${help}, by sink.`, samples };
   });
+  const archive = used.find(({ sink }) => sink === 'archive')?.status;
+  if (!archive) return metrics;
   return [
-    metric('gauge', 'up', '0 while records cannot be shipped to the archive.', status.problem ? 0 : 1),
-    metric('gauge', 'lag_seconds', 'Age of the oldest record that waits to be shipped.', lagMs / 1000),
-    metric('gauge', 'lag_bytes', 'Bytes of logs that wait to be shipped.', lagBytes),
-    metric('counter', 'shipped_records_total', 'Records the archive has stored.', status.shippedRecords),
-    metric('counter', 'shipped_bytes_total', 'Bytes of those records.', status.shippedBytes),
-    metric('counter', 'batches_total', 'Batches the archive has stored.', status.batches),
-    metric('counter', 'retries_total', 'Batches that were sent again.', status.retries),
-    metric('counter', 'lost_bytes_total', 'Bytes of logs deleted before they were shipped.', status.lostBytes),
+    ...metrics,
+    ...SHIP_METRICS.filter(([, name]) => name !== 'refused_records_total').map(
+      ([type, name, help, read]): Metric => ({
+        name: `porthole_archive_${name}`,
+        type,
+        help: `${help}: sink="archive" of porthole_ship_${name}.`,
+        samples: [{ value: read(archive) }],
+      }),
+    ),
   ];
 }
 

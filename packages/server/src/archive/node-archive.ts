@@ -2,11 +2,10 @@ import type { ArchiveState, ClickHouse, CombinedCluster, LogShipper, ProgressWri
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type DeletedRecords, type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
-import type { Metric } from '../metrics/prometheus-text.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type ArchiveStatus, checkShipping, onlyArchived, shippingMetrics, shippingState } from './archive-status.ts';
+import { type ArchiveStatus, checkShipping, onlyArchived, shippingState } from './archive-status.ts';
 
 export interface NodeArchiveDeps {
   settings: Settings;
@@ -60,10 +59,6 @@ export class NodeArchive {
   /** What of a selection is no longer in the files of this node. */
   deleted(selection: Parameters<typeof onlyArchived>[1]): DeletedRecords[] {
     return onlyArchived(this.#shipper?.status().logs ?? [], selection);
-  }
-
-  metrics(): Metric[] {
-    return shippingMetrics(this.status);
   }
 
   /** Starts shipping, as this member. An archive that does not respond does not prevent the start. */

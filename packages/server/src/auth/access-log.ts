@@ -1,4 +1,4 @@
-import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
+import { type ErrorCode, getRoute, parseTraceparent, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
 import { ONCE, Shared, unneeded } from '@porthole/logs/shared';
 import { futureRealPath } from '../own-dirs.ts';
 import type { Logger, OwnLog } from '../own-log/own-log.ts';
@@ -54,6 +54,8 @@ export interface AccessEntry {
   ms: number;
   /** The member that sent the request, as claimed by the request. */
   via: string | undefined;
+  /** The header, as the client has sent it. */
+  traceparent: string | undefined;
 }
 
 export interface AccessLog {
@@ -130,6 +132,8 @@ function writeEntry(log: Logger, entry: AccessEntry): void {
     records,
     ms: Math.round(ms),
     id,
+    // Only what is exactly a trace context: anything could be in it.
+    traceparent: parseTraceparent(entry.traceparent)?.traceparent,
     failure: failure?.slice(0, MAX_FAILURE_CHARS),
   };
   if (failure !== undefined) log.error('', 'failed', context);

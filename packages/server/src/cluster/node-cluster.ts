@@ -36,6 +36,7 @@ import {
 } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { NodeArchive } from '../archive/node-archive.ts';
+import type { NodeOtlp } from '../archive/node-otlp.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/formats/toml-error.ts';
@@ -59,6 +60,8 @@ export interface NodeClusterDeps {
   log: Logger;
   /** If `archive.url` is set. */
   archive?: NodeArchive | undefined;
+  /** If `ship.otlp` is set. */
+  otlp?: Pick<NodeOtlp, 'start'> | undefined;
   /** Where events about members are written; absent: nowhere. */
   events?: EventLog | undefined;
   /** If `notify.webhook` is set. */
@@ -140,6 +143,7 @@ export class NodeCluster implements ClusterState {
     this.#releaseWaiting();
     if (this.isConfigured) await this.#open();
     await this.#deps.archive?.start(this.#self, () => this.status.members);
+    await this.#deps.otlp?.start(this.#self);
     await this.#deps.notifier?.start(id);
   }
 

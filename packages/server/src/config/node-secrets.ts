@@ -100,21 +100,35 @@ export class NodeSecrets {
     for (const { key, path } of secretFiles(this.#loaded.settings)) {
       // An unreadable file is reported where it is used.
       const text = ((await readFile(path, 'utf8').catch(expectCode)) ?? '').trim();
-      values.add(text);
-      if (text !== '' && !values.has(text)) unscrubbedKeys.push(key);
+      // Of headers, what they hold: of `Authorization: Bearer x`, both the value and its last word.
+      const lines = key === HEADERS_KEY ? headerValues(text) : [text];
+      for (const value of lines) {
+        values.add(value);
+        if (/\s/.test(value) && key === HEADERS_KEY) values.add(value.slice(value.lastIndexOf(' ') + 1));
+        if (value !== '' && !values.has(value)) unscrubbedKeys.push(key);
+      }
     }
     return { values: [...values.long], unscrubbedKeys };
   }
 }
 
-/** Files that contain only a secret. Tokens of clients are not among them: they are stored as hashes. */
-function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[] {
+const HEADERS_KEY = 'ship.otlp-headers-file';
+
+function headerValues(text: string): string[] {
+  const lines = text.split('\n').filter((line) => !line.startsWith('#'));
+  return lines.map((line) => line.slice(line.indexOf(':') + 1).trim());
+}
+
+/** Files that contain only secrets. Tokens of clients are not among them: they are stored as hashes. */
+function secretFiles({ tls, cluster, ship }: Settings): { key: string; path: string }[] {
   return [
     { key: 'tls.key-file', path: tls.keyFile },
     { key: 'cluster.token-file', path: cluster.tokenFile },
     { key: 'cluster.key-file', path: cluster.keyFile },
     { key: 'cluster.etcd-password-file', path: cluster.etcdPasswordFile },
     { key: 'cluster.etcd-key-file', path: cluster.etcdKeyFile },
+    { key: 'ship.otlp-key-file', path: ship.otlpKeyFile },
+    { key: HEADERS_KEY, path: ship.otlpHeadersFile },
   ].filter(({ path }) => path !== '');
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigHistory, NodePast } from '@porthole/cluster/past';
 import { errorMessage } from '@porthole/contract';
-import { createZone, LogDir, type WorkerPool } from '@porthole/logs';
+import { createZone, LogDir, type Scrubbing, type WorkerPool } from '@porthole/logs';
 import type { ConfigSource } from '../config/service-config.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
@@ -21,12 +21,16 @@ interface OpenEventsDeps {
   /** The logs that are shown. */
   logs: LogDir;
   threads: WorkerPool | undefined;
+  /** A secret that became known after an event was written is masked when it is read. */
+  scrubbing: Scrubbing;
 }
 
 /** What happens to the node, written and read back. */
 export interface OpenEvents {
   events: NodeEvents;
   past: NodePast;
+  /** The log of events. */
+  written: LogDir;
   /** What is counted of the logs. */
   tallies: LogTallies;
   /** Why events are not written, or logs not watched; `undefined` if they are. */
@@ -43,7 +47,7 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     const log = await EventLog.open({ dir, maxBytes });
     const history = new ConfigHistory(configHistory);
     const { certFile } = settings.tls;
-    const { config, version, startedMs, logs, threads } = deps;
+    const { config, version, startedMs, logs, threads, scrubbing } = deps;
     const ownLog = deps.ownLog.component('events');
     const events = new NodeEvents({
       ...{ log, history, config, version, startedMs },
@@ -58,11 +62,12 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
     // One thread that starts with the first question: events are few.
     const own = threads ? { threads } : { workers: 1 };
-    const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], ...own });
+    const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], scrubbing, ...own });
     const past = new NodePast({ logs: written, history });
     return {
       events,
       past,
+      written,
       tallies: logEvents.tallies,
       problem: () => {
         if (log.problem !== undefined) return `writing events fails: ${log.problem}`;

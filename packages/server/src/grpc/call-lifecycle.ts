@@ -67,6 +67,7 @@ class CallLifecycle {
   #credentials: Credentials | undefined;
   #unwatchSession: (() => void) | undefined;
   #via: string | undefined;
+  #traceparent: string | undefined;
   #code: ErrorCode | undefined;
   #isSuspicious = false;
   #failure: string | undefined;
@@ -96,6 +97,7 @@ class CallLifecycle {
     const address = peerAddress(this.#call);
     const [authorization] = metadata.get('authorization');
     this.#via = metadata.get('porthole-via')[0]?.toString();
+    this.#traceparent = metadata.get('traceparent').join();
     const credentials: Credentials = {
       authorization: authorization?.toString(),
       socket,
@@ -224,6 +226,7 @@ class CallLifecycle {
       records: this.response?.sent.records,
       ms: seconds * 1000,
       via: this.#via,
+      traceparent: this.#traceparent,
     });
     log.completed(this.logged, { status: status[code], bytes: this.response?.sent.bytes, ms: seconds * 1000 });
   }

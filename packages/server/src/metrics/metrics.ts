@@ -30,8 +30,8 @@ interface MetricSources {
   access(): { failures: number; failingFiles: number };
   /** Events written since the start, and what is counted of the logs; `undefined`: no events are kept. */
   events(): { counts: ReadonlyMap<string, number>; logs: Iterable<CountedLog> } | undefined;
-  /** The metrics of shipping to the archive; none without one. */
-  archive(): Metric[];
+  /** The metrics of shipping to the archive and the like; none if nothing is shipped. */
+  shipping(): Metric[];
   certificates(): Promise<Metric[]>;
 }
 
@@ -51,7 +51,7 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
       const counted = [...requests.metrics(), ...calls.metrics(), ...faultMetrics(faults)];
       const members = memberMetrics(sources.memberGauges());
       const certificates = await sources.certificates();
-      const rest = [...members, ...certificates, ...sources.archive(), ...(await own.metrics())];
+      const rest = [...members, ...certificates, ...sources.shipping(), ...(await own.metrics())];
       counted.push(...eventMetrics(sources.events()));
       return renderMetrics([...counted, ...nodeMetrics(sources), ...rest]);
     },

@@ -90,7 +90,12 @@ export async function sendWebhook(
     if (status >= 200 && status < 300) return { isDelivered: true, status, detail: `status ${status}` };
     const askedMs = readRetryAfter(response.headers.get('retry-after'), Date.now());
     const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
-    return { isDelivered: false, status, detail, ...(askedMs !== undefined && { retryAfterMs: Math.min(askedMs, MAX_RETRY_AFTER_MS) }) };
+    return {
+      isDelivered: false,
+      status,
+      detail,
+      ...(askedMs !== undefined && { retryAfterMs: Math.min(askedMs, MAX_RETRY_AFTER_MS) }),
+    };
   } catch (error) {
     signal.throwIfAborted();
     return { isDelivered: false, detail: errorMessage(leaving.signal.aborted ? leaving.signal.reason : error) };

@@ -91,6 +91,8 @@ const RULES: readonly Rule[] = [
     broken: ({ archive }) => archive.url !== '' && archive.database === '',
     text: 'archive.database is empty - set it to the database of the archive',
   },
+  bothOrNone('ship.otlp-cert-file', 'ship.otlp-key-file'),
+  needs('ship.otlp-headers-file', 'ship.otlp', 'has headers of requests that are not sent, because ship.otlp is empty'),
   needs('archive.reader-password-file', 'archive.reader', 'is the password of archive.reader, which is empty'),
 ];
 

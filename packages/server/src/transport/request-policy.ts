@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { type ErrorCode, PortholeError, type RequestClock } from '@porthole/contract';
 import { createZone, type LogDir } from '@porthole/logs';
+import { shippingMetrics } from '../archive/archive-status.ts';
 import type { NodeArchive } from '../archive/node-archive.ts';
+import type { NodeOtlp } from '../archive/node-otlp.ts';
 import { type Access, TooManyFailures } from '../auth/access.ts';
 import type { AccessLog } from '../auth/access-log.ts';
 import { clientNetwork, plainAddress } from '../auth/identity.ts';
@@ -54,13 +56,14 @@ interface RequestPolicyDeps {
   cluster: Pick<NodeCluster, 'status' | 'gauges'>;
   slots: StreamSlots;
   happened?: Pick<OpenEvents, 'events' | 'tallies'> | undefined;
-  archive?: Pick<NodeArchive, 'metrics'> | undefined;
+  archive?: Pick<NodeArchive, 'status'> | undefined;
+  otlp?: Pick<NodeOtlp, 'status'> | undefined;
   isStopping(): boolean;
 }
 
 export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
-  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, slots, archive, happened, isStopping } =
-    deps;
+  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, slots, happened, isStopping } = deps;
+  const { archive, otlp } = deps;
   const { http, node, search } = settings;
   const stopping = new AbortController();
   // Every follow adds a listener, and there may be as many as streams are allowed.
@@ -78,7 +81,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       memberGauges: () => cluster.gauges,
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
       events: () => happened && { counts: happened.events.log.counts, logs: happened.tallies.logs() },
-      archive: () => archive?.metrics() ?? [],
+      shipping: () => shippingMetrics({ archive: archive?.status, otlp: otlp?.status }),
       certificates: () => certificateMetrics(settings, Date.now()),
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),

@@ -101,6 +101,7 @@ export class RequestOutcome {
       records: this.recordCount?.records,
       ms: seconds * 1000,
       via: request.headers[VIA_HEADER]?.toString(),
+      traceparent: request.headers.traceparent?.toString(),
     });
     if (log.logsCompleted) log.completed(this.#logged, { status, bytes, ms: seconds * 1000 });
   }
