@@ -49,7 +49,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const UNUSABLE: ReadonlySet<number> = new Set([400, 413, 422]);
 const TOO_LARGE = 413;
 
-/** So often a batch is sent that the receiver fails over. */
+/** So often a batch is sent that is not taken for another reason, before it is known to be the batch. */
 const MAX_FAILURES = 5;
 
 const GZIP = { level: 1 };
@@ -63,6 +63,15 @@ interface Outcome {
   detail: string;
 }
 
+/** The batch that is being sent: what is left of it, and how often the receiver has not taken the first part of that. */
+interface Current {
+  packed: Buffer;
+  parts: SentBatch[];
+  refused: number;
+  detail: string;
+  failures: number;
+}
+
 /** Sends records to a receiver of OTLP over HTTP. All methods throw a `SinkError`. */
 export class OtlpSink implements Sink {
   readonly name = 'otlp';
@@ -73,8 +82,7 @@ export class OtlpSink implements Sink {
   readonly #url: URL;
   readonly #format: OtlpFormat;
   #agent: Agent | undefined;
-  /** The batch that is being sent: what is left of it, and how often the receiver has failed over that. */
-  #current: { packed: Buffer; parts: SentBatch[]; refused: number; detail: string; failures: number } | undefined;
+  #current: Current | undefined;
 
   constructor(options: OtlpOptions) {
     this.#options = options;
@@ -108,7 +116,7 @@ export class OtlpSink implements Sink {
       this.#current = { packed: batch.packed, parts: [batch], refused: 0, detail: '', failures: 0 };
     const current = this.#current;
     for (let [part] = current.parts; part; [part] = current.parts) {
-      const rest = await this.#sendPart(part, signal);
+      const rest = await this.#sendPart(part, current, signal);
       current.parts.splice(0, 1, ...(Array.isArray(rest) ? rest : []));
       if (Array.isArray(rest)) continue;
       current.refused += rest.records;
@@ -125,21 +133,27 @@ export class OtlpSink implements Sink {
   }
 
   /** What was refused of it, or the parts that it has to be sent in. */
-  async #sendPart({ packed, records }: SentBatch, signal: AbortSignal): Promise<Refusal | SentBatch[]> {
-    const { status, isTaken, refused, detail } = await this.#post(packed, signal);
+  async #sendPart(
+    { packed, records }: SentBatch,
+    current: Current,
+    signal: AbortSignal,
+  ): Promise<Refusal | SentBatch[]> {
+    // Whether it takes nothing at all, because of its address or our credentials, shows in what it does with an empty request.
+    const isDoubtful = current.failures >= MAX_FAILURES;
+    if (isDoubtful) {
+      const empty = await this.#post(await this.pack(Buffer.alloc(0)), signal);
+      if (!empty.isTaken) throw notTaken(empty);
+    }
+    const outcome = await this.#post(packed, signal);
+    const { status, isTaken, refused, detail } = outcome;
     if (isTaken) return { records: Math.min(refused, records), detail };
     if (status === TOO_LARGE) {
       const halves = await this.#halves(packed, records);
       if (halves) return halves;
     }
-    const refusal = { records, detail: `status ${status}${detail === '' ? '' : `: ${detail}`}` };
-    if (UNUSABLE.has(status)) return refusal;
-    // A failure of the receiver may be over soon.
-    if (status >= 500 && this.#current && ++this.#current.failures < MAX_FAILURES) throw failed(refusal.detail);
-    // Whether it takes nothing at all, because of its address or our credentials, or just not this, shows in what it does with an empty request.
-    const empty = await this.#post(await this.pack(Buffer.alloc(0)), signal);
-    if (empty.isTaken) return refusal;
-    throw status === 401 || status === 403 ? denied(refusal.detail) : failed(refusal.detail);
+    if (isDoubtful || UNUSABLE.has(status)) return { records, detail: notTaken(outcome).message };
+    current.failures++;
+    throw notTaken(outcome);
   }
 
   async #halves(packed: Buffer, records: number): Promise<SentBatch[] | undefined> {
@@ -219,7 +233,8 @@ function readOutcome(status: number, headers: NodeJS.Dict<string | string[]>, bo
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) };
     throw new SinkError('OTLP_BUSY', `status ${status}${detail === '' ? '' : `: ${detail}`}`, wait);
   }
-  if (isTaken && isPage) throw failed(`status ${status} with a page: this is no receiver of OTLP`);
+  if (isTaken && isPage)
+    throw new SinkError('OTLP_FAILED', `status ${status} with a page: this is no receiver of OTLP`);
   // A receiver that says so has taken it, whatever else it says: sent again, it would be there twice.
   const isOdd = isTaken && body.length > 0 && response === undefined;
   return {
@@ -231,8 +246,11 @@ function readOutcome(status: number, headers: NodeJS.Dict<string | string[]>, bo
 }
 
 const unreached: SentRequest['fail'] = (kind, message, cause) => new SinkError(`OTLP_${kind}`, message, { cause });
-const failed = (message: string) => new SinkError('OTLP_FAILED', message);
-const denied = (message: string) => new SinkError('OTLP_DENIED', message);
+
+function notTaken({ status, detail }: Outcome): SinkError {
+  const code = status === 401 || status === 403 ? 'OTLP_DENIED' : 'OTLP_FAILED';
+  return new SinkError(code, `status ${status}${detail === '' ? '' : `: ${detail}`}`);
+}
 
 /** Of a protobuf message that was not understood, the text in it. */
 function printable(body: Buffer): string {
