@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '..');
  * waits) uses `performance.now()`, which does not jump.
  */
 const TIMES_OF_DAY: Readonly<Record<string, string>> = {
+  'archive/src/otlp/otlp-sink.ts': 'dates that receivers send',
   'archive/src/query/archive-state.ts': 'as of when a response is',
   'archive/src/ship/log-shipper.ts': 'versions of rows, and ages of records',
   'archive/src/ship/progress-writer.ts': 'up to when records were shipped',

@@ -74,8 +74,8 @@ describe('the documentation says what the code does', () => {
   it('settings named anywhere in the documentation exist', async () => {
     const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
     const sections = new Set(SETTING_DEFINITIONS.map(({ section }) => section));
-    // The others are keys of JSON records.
-    const keys = new Set([...SETTING_DEFINITIONS.map(({ key }) => key), 'log.level', 'log.logger']);
+    // The others are keys of JSON records, and names of OpenTelemetry.
+    const keys = new Set([...SETTING_DEFINITIONS.map(({ key }) => key), 'log.level', 'log.logger', 'service.name', 'service.namespace']);
     const named = PAGES.flatMap((page) =>
       [...read(page).matchAll(/`([a-z]+)\.([a-z-]+)(?: = [^`]*)?`/g)].map(([, section = '', name]) => ({
         section,

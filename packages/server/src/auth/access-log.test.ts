@@ -62,6 +62,21 @@ describe('the access log', () => {
       expect(readAccessLog(node)).not.toContain(secret);
   });
 
+  it('contains the trace of a request, and nothing that only looks like one', async () => {
+    const node = await startTestNode({ files: FILES, settings: { logging: { access: 'all' } } });
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const hostile = `${traceparent.slice(0, -1)}\u00e9<script>`;
+    for (const header of [traceparent, hostile, `${traceparent}-x`, traceparent.toUpperCase(), `01${traceparent.slice(2)}-x`])
+      await sendRequest(node.port, '/api/v1/log/list', { headers: { traceparent: header } });
+    const entries = await readEntries(node, 5);
+    expect(entries.map((entry) => entry.traceparent)).toEqual([
+      traceparent,
+      ...[undefined, undefined, undefined],
+      `01${traceparent.slice(2)}`,
+    ]);
+    expect(readAccessLog(node)).not.toMatch(/script|-x/);
+  });
+
   it('contains the same for gRPC', async () => {
     const node = await startGuardedNode({ files: FILES, settings: { logging: { access: 'all' } } });
     const channel = credentials.createSsl(node.authority.cert);
