@@ -39,7 +39,8 @@ async function startNodes() {
   const cluster = { nodeId: 'self', members: [`m=http://127.0.0.1:${member.port}`], refreshMs: 500 };
   const node = await startTestNode({
     files: { 'a.log': '', 'odd "name.log': '' },
-    settings: { cluster, events: { logs: true }, node: { timeZone: 'UTC' } },
+    // Nobody listens there: what there is about shipping is measured all the same.
+    settings: { cluster, events: { logs: true }, node: { timeZone: 'UTC' }, ship: { otlp: 'http://127.0.0.1:1' } },
   });
   return { node, member };
 }
@@ -165,6 +166,10 @@ const CASES: Case[] = [
   ['PortholeArchiveBehind', { [`porthole_archive_lag_seconds{${NODE}}`]: '5x10 900x30' }, 20, 10],
   ['PortholeArchiveBehind', { [`porthole_archive_up{${NODE}}`]: '1x10 0x30' }, 20, 10],
   ['PortholeArchiveLost', { [`porthole_archive_lost_bytes_total{${NODE}}`]: '0x10 500x10' }, 12, 10],
+  ['PortholeShippingBehind', { [`porthole_ship_lag_seconds{${NODE},sink="otlp"}`]: '5x10 900x30' }, 20, 10],
+  ['PortholeShippingBehind', { [`porthole_ship_up{${NODE},sink="otlp"}`]: '1x10 0x30' }, 20, 10],
+  ['PortholeShippingRefused', { [`porthole_ship_refused_records_total{${NODE},sink="otlp"}`]: '0x10 5x10' }, 12, 10],
+  ['PortholeShippingRefused', { [`porthole_ship_lost_bytes_total{${NODE},sink="otlp"}`]: '0x10 5x10' }, 12, 10],
   ['PortholeFaults', { [`porthole_request_faults_total{${NODE},transport="http"}`]: '0x10 1x10' }, 12, 10],
   ['PortholeSevereEvent', { [`porthole_events_total{${NODE},kind="disk-nearly-full"}`]: '0x10 1x10' }, 12, 10],
   [

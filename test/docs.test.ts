@@ -61,8 +61,9 @@ describe('the documentation says what the code does', () => {
   });
 
   it('docs/operations.md lists exactly the metrics and health checks of a running node', async () => {
-    // Nobody listens there: what there is about an archive is shown all the same.
-    const { running: node } = await startTestNode({ settings: { archive: { url: 'http://127.0.0.1:1/' } } });
+    // Nobody listens there: what there is about shipping is shown all the same.
+    const away = 'http://127.0.0.1:1/';
+    const { running: node } = await startTestNode({ settings: { archive: { url: away }, ship: { otlp: away } } });
     const metrics = await (await fetch(`${node.url}metrics`)).text();
     const names = [...metrics.matchAll(/^# TYPE (porthole_\w+) /gm)].map(([, name]) => name);
     const { checks } = (await (await fetch(`${node.url}health/ready`)).json()) as { checks: { name: string }[] };
@@ -75,7 +76,13 @@ describe('the documentation says what the code does', () => {
     const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
     const sections = new Set(SETTING_DEFINITIONS.map(({ section }) => section));
     // The others are keys of JSON records, and names of OpenTelemetry.
-    const keys = new Set([...SETTING_DEFINITIONS.map(({ key }) => key), 'log.level', 'log.logger', 'service.name', 'service.namespace']);
+    const keys = new Set([
+      ...SETTING_DEFINITIONS.map(({ key }) => key),
+      'log.level',
+      'log.logger',
+      'service.name',
+      'service.namespace',
+    ]);
     const named = PAGES.flatMap((page) =>
       [...read(page).matchAll(/`([a-z]+)\.([a-z-]+)(?: = [^`]*)?`/g)].map(([, section = '', name]) => ({
         section,

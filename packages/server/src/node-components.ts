@@ -163,7 +163,18 @@ export async function openNodeComponents(
   const { maxStreams: max, maxStreamsPerClient: perClient } = settings.http;
   const slots = new StreamSlots({ max, perClient, hasMembers: settings.cluster.tokenFile !== '' });
   const untilFree = (mostMs: number) => slots.untilFree(mostMs);
-  const joined = { settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive, otlp, events, notifier };
+  const joined = {
+    settings,
+    files: clusterFiles,
+    state,
+    zone,
+    scrubbing,
+    log: clusterLog,
+    archive,
+    otlp,
+    events,
+    notifier,
+  };
   const cluster = new NodeCluster({ ...joined, untilFree });
   const views = new SavedViewStore({
     dir: loaded.writesNothing ? null : ownDirs(settings).views,

@@ -57,7 +57,12 @@ export function checkShipping(
 /** What is measured of shipping: of the archive under names of its own, of each sink under `porthole_ship`. */
 const SHIP_METRICS: readonly (readonly [Metric['type'], string, string, (status: ShipperStatus) => number])[] = [
   ['gauge', 'up', '0 while records cannot be shipped', ({ problem }) => (problem ? 0 : 1)],
-  ['gauge', 'lag_seconds', 'Age of the oldest record that waits to be shipped', (status) => worstLag(status).lagMs / 1000],
+  [
+    'gauge',
+    'lag_seconds',
+    'Age of the oldest record that waits to be shipped',
+    (status) => worstLag(status).lagMs / 1000,
+  ],
   ['gauge', 'lag_bytes', 'Bytes of logs that wait to be shipped', (status) => worstLag(status).lagBytes],
   ['counter', 'shipped_records_total', 'Records that were stored', ({ shippedRecords }) => shippedRecords],
   ['counter', 'shipped_bytes_total', 'Bytes of those records, as they are sent', ({ shippedBytes }) => shippedBytes],

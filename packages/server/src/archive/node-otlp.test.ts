@@ -21,7 +21,10 @@ async function startReceiver(): Promise<OtlpReceiver> {
 
 async function metricOf(port: number, name: string): Promise<string | undefined> {
   const { body } = await sendRequest(port, '/metrics');
-  return body.toString().split('\n').find((line: string) => line.startsWith(`${name} `));
+  return body
+    .toString()
+    .split('\n')
+    .find((line: string) => line.startsWith(`${name} `));
 }
 
 it('a node sends its records and its events, as what it is, and says how far it is', async () => {

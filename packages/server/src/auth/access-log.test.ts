@@ -66,7 +66,13 @@ describe('the access log', () => {
     const node = await startTestNode({ files: FILES, settings: { logging: { access: 'all' } } });
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const hostile = `${traceparent.slice(0, -1)}\u00e9<script>`;
-    for (const header of [traceparent, hostile, `${traceparent}-x`, traceparent.toUpperCase(), `01${traceparent.slice(2)}-x`])
+    for (const header of [
+      traceparent,
+      hostile,
+      `${traceparent}-x`,
+      traceparent.toUpperCase(),
+      `01${traceparent.slice(2)}-x`,
+    ])
       await sendRequest(node.port, '/api/v1/log/list', { headers: { traceparent: header } });
     const entries = await readEntries(node, 5);
     expect(entries.map((entry) => entry.traceparent)).toEqual([

@@ -80,6 +80,7 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     if (Number(http?.maxUrlBytes) > Number(http?.maxHeaderBytes))
       Object.assign(http ?? {}, { maxHeaderBytes: 1024 ** 2 });
     Object.assign(options.archive ?? {}, { url: '', readerPasswordFile: '' });
+    Object.assign(options.ship ?? {}, { otlpCertFile: '', otlpKeyFile: '', otlpHeadersFile: '' });
     const cluster = {
       etcdUser: '',
       etcdPasswordFile: '',
