@@ -24,6 +24,7 @@ const LARGE = 1000;
 const MOST_FIRST_MS = 900;
 const MOST_GROWN_MB = 150;
 const MOST_NODES_MS = 500;
+const MOST_DIFF_MS = 2000;
 const MOST_IDLE_MB = 120;
 const MOST_IDLE_PERCENT = 1;
 
@@ -92,6 +93,7 @@ async function measure(context: BenchContext, { registry, size }: Setting): Prom
   await alone.stop();
   await registry.writeStates();
   const nodes = await listNodes(context, node, size);
+  const diffs = await compareConfigs(context, node, size);
   const searched = await search(context, node);
   await node.stop();
   for (const { end } of searched.replies)
@@ -108,6 +110,13 @@ async function measure(context: BenchContext, { registry, size }: Setting): Prom
       against: `the first time ${showNumber(nodes.firstMs)}; ${nodes.bytes} bytes; ${nodes.published} from the registry`,
       ...(hasGoal && { bar: below(median(nodes.times), MOST_NODES_MS, 'ms') }),
       rounds: nodes.times.map(showNumber).join(', '),
+    },
+    {
+      figure: `${size} members: /cluster/config/diff, ms`,
+      porthole: showNumber(median(diffs.times)),
+      against: `the first time ${showNumber(diffs.firstMs)}, processor time of the node ${showNumber(diffs.firstCpuMs)}`,
+      ...(hasGoal && { bar: below(diffs.firstMs, MOST_DIFF_MS, 'ms') }),
+      rounds: diffs.times.map(showNumber).join(', '),
     },
     {
       figure: `${size} members: merged search, ${QUERY.limit} records, until the first record, ms`,
@@ -155,6 +164,23 @@ async function listNodes({ effort }: BenchContext, { url }: QueryNode, size: num
   }
   const [firstMs = 0, ...others] = times;
   return { firstMs, times: others, bytes, published };
+}
+
+/** The first time, all configurations are masked and parsed. */
+async function compareConfigs({ effort }: BenchContext, { url, pid }: QueryNode, size: number) {
+  const times: number[] = [];
+  const cpuBefore = cpuSeconds(pid);
+  let firstCpuMs = 0;
+  for (let round = -1; round < effort.rounds; round++) {
+    const { tookMs, body } = await sendRequest(`${url}/api/v1/cluster/config/diff`, {});
+    const { roles } = JSON.parse(body.toString()) as { roles: { nodes: string[] }[] };
+    const compared = roles.reduce((sum, { nodes }) => sum + nodes.length, 0);
+    if (compared !== size + 1) throw new Error(`the configurations of ${compared} of ${size + 1} nodes were compared`);
+    if (round < 0) firstCpuMs = (cpuSeconds(pid) - cpuBefore) * 1000;
+    times.push(tookMs);
+  }
+  const [firstMs = 0, ...others] = times;
+  return { firstMs, firstCpuMs, times: others };
 }
 
 /** The first question counts only for its memory. */

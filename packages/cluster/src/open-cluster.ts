@@ -21,7 +21,7 @@ import type { ClusterLimits } from './records/search/cluster-deps.ts';
 import { withDeadline } from './requests/bounded-calls.ts';
 import type { MemberAccessOptions } from './requests/member-access.ts';
 import { toOutcome } from './requests/member-failure.ts';
-import { type Masked, rememberMasked, type SecretFingerprint } from './settings/secrets.ts';
+import { type Masked, rememberByText, type SecretFingerprint } from './settings/secrets.ts';
 import { ConfigDrift } from './state/config-drift.ts';
 import { ProfileCollector } from './state/profile-collector.ts';
 import { PublishedStates } from './state/published-states.ts';
@@ -110,7 +110,8 @@ export interface ClusterParts {
 /** Creates the parts of a cluster, and starts their background work if there are other members. */
 export async function openClusterParts(options: LocalClusterOptions): Promise<ClusterParts> {
   const { membership, self, selfId, access, zone, zoneOf, formats, limits, refreshMs, report } = options;
-  const mask = rememberMasked(options.mask);
+  const mask = rememberByText(options.mask);
+  const findSecrets = rememberByText(options.findSecrets);
   const { memberTimeoutMs: timeoutMs } = limits;
   const isAlone = membership.state.kind === 'alone';
   const profiles = await openProfiles(options, {
@@ -123,7 +124,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
       ),
   });
   const directory = new MemberDirectory({ membership, profiles });
-  const { maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
+  const { maskSource, fingerprint, scrubbing, maxConfigBytes } = options;
   const masking = new MemberMasking({ mask, maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });

@@ -12,6 +12,7 @@ import { type Scrubbing, scrubTail } from '@porthole/logs';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import { parseSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
+import { rememberByText } from '../settings/secrets.ts';
 import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 
 /** Real configurations have a few dozen; more would make masking expensive. */
@@ -36,23 +37,26 @@ export class MemberMasking {
   readonly #options: MaskingOptions;
   /** Fingerprints of the secrets of masked configurations, for comparing them. */
   readonly #settings = new WeakMap<NodeConfig, () => Promise<Settings>>();
+  /** Those of members with the same text are the same object, which is compared with others only once. */
+  readonly #parsed: (clear: string) => Promise<Settings>;
 
   constructor(options: MaskingOptions) {
     this.#options = options;
+    this.#parsed = rememberByText((config) => parseSettings({ config }, options));
   }
 
   /** For one member: its secrets are masked in its own text only, so that it cannot hide text of other members. */
   forMember(): OneMemberMasking {
-    return new OneMemberMasking(this.#options, (config, settings) => this.#settings.set(config, settings));
+    return new OneMemberMasking(this.#options, (config, clear) => this.#settings.set(config, () => this.#parsed(clear)));
   }
 
   /** The settings of a configuration, with fingerprints of its masked secrets. */
   readSettings(config: NodeConfig): Promise<Settings> {
-    return this.#settings.get(config)?.() ?? parseSettings(config, this.#options);
+    return this.#settings.get(config)?.() ?? this.#parsed(config.config);
   }
 }
 
-type RememberSettings = (config: NodeConfig, settings: () => Promise<Settings>) => void;
+type RememberSettings = (masked: NodeConfig, clear: string) => void;
 
 export class OneMemberMasking {
   readonly scrubbing: Scrubbing;
@@ -80,7 +84,7 @@ export class OneMemberMasking {
     if (config === undefined) throw notToml();
     await this.#learn(clear.config);
     const masked = { ...clear, config };
-    this.#remember(masked, () => parseSettings(clear, this.#options));
+    this.#remember(masked, clear.config);
     return masked;
   }
 

@@ -9,6 +9,9 @@ const ZONE_LABEL = 'zone';
 /** A node that does not respond is replaced after this time: one that is only slow must not move recordings around. */
 const FAILED_MS = 20_000;
 
+/** It is looked for again after this part of that time: not for each of a thousand members that are looked up in a row. */
+const LOOK_SHARE = 1 / 40;
+
 /** More than any weight. */
 const OTHER_ZONE = 2 ** 32;
 
@@ -32,7 +35,13 @@ export class Recorders {
   readonly #deps: RecordersDeps;
   readonly #rendezvous = new Rendezvous();
   #known:
-    | { members: readonly Member[]; failed: string; candidates: readonly Candidate[]; own: Map<string, boolean> }
+    | {
+        members: readonly Member[];
+        failed: string;
+        candidates: readonly Candidate[];
+        own: Map<string, boolean>;
+        lookMs: number;
+      }
     | undefined;
 
   /** Since when nodes do not respond, by the monotonic clock. */
@@ -69,13 +78,17 @@ export class Recorders {
     return this.#rendezvous.choose(id, { candidates, count, zone: this.#zoneOf(id) });
   }
 
+  get #failedMs(): number {
+    return this.#deps.failedMs ?? FAILED_MS;
+  }
+
   #failed(all: ReturnType<Peers['all']>, nowMs: number): ReadonlySet<string> {
     const failed = new Set<string>();
     for (const { member, hasFailed } of all) {
       const sinceMs = hasFailed ? (this.#failedSince.get(member.id) ?? nowMs) : undefined;
       if (sinceMs === undefined) this.#failedSince.delete(member.id);
       else this.#failedSince.set(member.id, sinceMs);
-      if (sinceMs !== undefined && nowMs - sinceMs >= (this.#deps.failedMs ?? FAILED_MS)) failed.add(member.id);
+      if (sinceMs !== undefined && nowMs - sinceMs >= this.#failedMs) failed.add(member.id);
     }
     return failed;
   }
@@ -88,14 +101,18 @@ export class Recorders {
   #candidates(): { candidates: readonly Candidate[]; own: Map<string, boolean> } {
     const { directory, peers, selfId } = this.#deps;
     const { members } = directory;
-    const failedIds = this.#failed(peers.all(), performance.now());
+    const nowMs = performance.now();
+    const known = this.#known?.members === members ? this.#known : undefined;
+    if (known && nowMs < known.lookMs) return known;
+    const lookMs = nowMs + this.#failedMs * LOOK_SHARE;
+    const failedIds = this.#failed(peers.all(), nowMs);
     const failed = [...failedIds].join();
-    if (this.#known?.members === members && this.#known.failed === failed) return this.#known;
+    if (known?.failed === failed) return Object.assign(known, { lookMs });
     const isRecorder = ({ id, isSelf, role }: Member) =>
       isSelf || (directory.state.kind !== 'lindb' && role !== CONTRACT_ROLE && !failedIds.has(id));
     const candidates = members.filter(isRecorder).map(({ id, labels }) => ({ id, zone: labels[ZONE_LABEL] }));
     this.#rendezvous.keepOnly(new Set([...members.map(({ id }) => id), selfId]));
-    this.#known = { members, failed, candidates, own: new Map() };
+    this.#known = { members, failed, candidates, own: new Map(), lookMs };
     return this.#known;
   }
 }

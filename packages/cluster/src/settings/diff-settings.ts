@@ -37,28 +37,39 @@ export interface SettingsDiff {
   differences: ConfigDifference[];
 }
 
-/** The value of one member; `value` is safe to show. */
+/** Members that share their settings. */
+type Sharing = [MemberSettings, ...MemberSettings[]];
+
+/** Their value; `value` is safe to show. */
 interface Cell {
-  id: string;
+  members: Sharing;
   value: SettingJson | null;
-  node: NodeObject;
   fingerprint: string | undefined;
   isMasked: boolean;
 }
 
-/** Differences per key. Independent of the order of the members. */
+/** Differences per key. Independent of the order of the members. Those that share their settings are compared once. */
 export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
   const diff: SettingsDiff = { comparedKeys: 0, notCompared: [], withoutFingerprint: {}, differences: [] };
   if (members.length < 2) return diff;
   const blind = new Map<string, string[]>();
-  const ordered = members.toSorted((a, b) => compareText(a.id, b.id));
-  const keys = new Set(ordered.flatMap(({ settings }) => [...settings.keys()]));
+  const sharing = new Map<MemberSettings['settings'], Sharing>();
+  const keys = new Set<string>();
+  for (const member of members.toSorted((a, b) => compareText(a.id, b.id))) {
+    const same = sharing.get(member.settings);
+    if (same) same.push(member);
+    else {
+      sharing.set(member.settings, [member]);
+      for (const key of member.settings.keys()) keys.add(key);
+    }
+  }
+  const all = [...sharing.values()];
   for (const key of [...keys].sort()) {
-    const secret = ordered.some(({ settings }) => settings.get(key)?.secret === true);
-    const cells = ordered.map((member) => toCell(member, key, secret));
+    const secret = all.some(([{ settings }]) => settings.get(key)?.secret === true);
+    const cells = all.map((same) => toCell(same, key, secret));
     const masked = cells.filter(({ isMasked }) => isMasked);
-    const without = masked.filter(({ fingerprint }) => fingerprint === undefined).map(({ id }) => id);
-    if (masked.length > 1 && without.length > 0) blind.set(key, without);
+    const without = masked.filter(({ fingerprint }) => fingerprint === undefined).flatMap(idsOf);
+    if (without.length > 0 && masked.flatMap(idsOf).length > 1) blind.set(key, without.sort(compareText));
     else diff.comparedKeys++;
     const values = groupValues(cells, { isVerbatim: VERSION_KEY.test(key) });
     const known = values.filter(({ isNotCompared }) => !isNotCompared);
@@ -68,11 +79,15 @@ export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
 }
 
 /** A value is masked if any member considers it secret. */
-function toCell({ id, node, settings }: MemberSettings, key: string, secret: boolean): Cell {
-  const setting = settings.get(key);
-  if (setting === undefined) return { id, node, value: null, fingerprint: undefined, isMasked: false };
+function toCell(members: Sharing, key: string, secret: boolean): Cell {
+  const setting = members[0].settings.get(key);
+  if (setting === undefined) return { members, value: null, fingerprint: undefined, isMasked: false };
   const value = secret && !isEmpty(setting.value) && !holdsMask(setting.value) ? MASK : setting.value;
-  return { id, node, value, fingerprint: setting.fingerprint, isMasked: holdsMask(value) };
+  return { members, value, fingerprint: setting.fingerprint, isMasked: holdsMask(value) };
+}
+
+function idsOf({ members }: Cell): string[] {
+  return members.map(({ id }) => id);
 }
 
 interface ValueGroup {
@@ -85,17 +100,26 @@ interface ValueGroup {
 
 function groupValues(cells: readonly Cell[], how: { isVerbatim: boolean }): ConfigValue[] {
   const groups = new Map<string, ValueGroup>();
+  // Most values are plain texts and numbers that many members have: those are found without writing them again.
+  const plain = new Map<SettingJson | null, ValueGroup>();
   const known = new Set(cells.flatMap(({ value, fingerprint }) => (fingerprint === undefined ? [] : writeJson(value))));
-  for (const { id, value, fingerprint, isMasked } of cells) {
-    const shown = isMasked && value !== null ? withFingerprint(value, fingerprint) : value;
-    const spelling = writeJson(shown);
-    const meaning = shown === null || isMasked || how.isVerbatim ? `as it is ${spelling}` : canonicalValue(shown);
-    const isNotCompared = isMasked && fingerprint === undefined && known.has(spelling);
-    const group = groups.get(spelling) ?? { shown, meaning, nodes: [], isNotCompared };
-    group.nodes.push(id);
-    groups.set(spelling, group);
+  for (const cell of cells) {
+    const { value, fingerprint, isMasked } = cell;
+    const isPlain = typeof value !== 'object' && !isMasked;
+    let group = isPlain ? plain.get(value) : undefined;
+    if (group === undefined) {
+      const shown = isMasked && value !== null ? withFingerprint(value, fingerprint) : value;
+      const spelling = writeJson(shown);
+      const meaning = shown === null || isMasked || how.isVerbatim ? `as it is ${spelling}` : canonicalValue(shown);
+      const isNotCompared = isMasked && fingerprint === undefined && known.has(spelling);
+      group = groups.get(spelling) ?? { shown, meaning, nodes: [], isNotCompared };
+      groups.set(spelling, group);
+      if (isPlain) plain.set(value, group);
+    }
+    for (const { id } of cell.members) group.nodes.push(id);
   }
   const all = [...groups.values()];
+  for (const { nodes } of all) nodes.sort(compareText);
   const [majority, ...others] = rankGroups(all.filter((group) => !group.isNotCompared));
   if (majority === undefined) return [];
   const toGroup = ({ shown, nodes }: ValueGroup) => ({ value: shown, nodes, isMajority: false, isSameMeaning: false });
@@ -124,7 +148,7 @@ function rankGroups(groups: readonly ValueGroup[]): ValueGroup[] {
 /** Expected by key, or because the values differ only in the name or address of the node. Missing keys and booleans are never expected to differ. */
 function isExpected(key: string, cells: readonly Cell[]): boolean {
   if (cells.some(({ value, isMasked }) => value === null || isMasked || typeof value === 'boolean')) return false;
-  const values = cells.map(({ value, node }) => withoutOwnNames(value ?? '', node));
+  const values = cells.flatMap(({ value, members }) => members.map(({ node }) => withoutOwnNames(value ?? '', node)));
   return new Set(values).size === 1 || isExpectedKey(key, values);
 }
 

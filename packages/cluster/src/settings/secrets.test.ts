@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { rememberMasked, secretFingerprint } from './secrets.ts';
+import { rememberByText, secretFingerprint } from './secrets.ts';
 
 it('masks a text once, and one that cannot be masked is not tried again', async () => {
   const asked: string[] = [];
-  const mask = rememberMasked((text) => {
+  const mask = rememberByText((text) => {
     asked.push(text);
     return text === 'broken' ? undefined : text.toUpperCase();
   });
@@ -14,7 +14,7 @@ it('masks a text once, and one that cannot be masked is not tried again', async 
 
 it('forgets when there is too much', async () => {
   let count = 0;
-  const mask = rememberMasked((text) => {
+  const mask = rememberByText((text) => {
     count++;
     return text;
   });
@@ -27,7 +27,7 @@ it('forgets when there is too much', async () => {
 
 it('masks a text once for all who ask at the same time, and tries what failed again', async () => {
   let count = 0;
-  const mask = rememberMasked(async (text) => {
+  const mask = rememberByText(async (text) => {
     if (++count === 1) throw new Error('too slow');
     return text;
   });

@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import type { NodeConfig, SettingJson } from '@porthole/contract';
 import { SharedByKey } from '@porthole/logs/shared';
 
-/** Maximum characters of cached texts. */
+/** Maximum characters of cached texts: the configurations of a thousand members. */
 const MAX_CACHED_CHARACTERS = 8 * 1024 ** 2;
 
 /** Masks the secrets of a text; `undefined` if that is not possible. */
@@ -12,21 +12,21 @@ export type Masked = string | undefined | Promise<string | undefined>;
 const FINGERPRINT_BYTES = 9;
 
 /**
- * Caches masked texts: configurations rarely change, and masking is far more expensive than fetching them. Concurrent calls for
- * the same text share the work. Failures are not cached.
+ * Caches what is made of configurations: they rarely change, many members have the same, and masking one is far more expensive
+ * than fetching it. Concurrent calls for the same text share the work. Failures are not cached.
  */
-export function rememberMasked(mask: (text: string) => Masked): (text: string) => Promise<string | undefined> {
-  const known = new SharedByKey<string, string | undefined>({ isKept: true });
+export function rememberByText<T>(make: (text: string) => T | Promise<T>): (text: string) => Promise<T> {
+  const known = new SharedByKey<string, T>({ isKept: true });
   let kept = 0;
   return (text) => {
     const key = createHash('sha256').update(text).digest('base64');
-    // The masked text is about as long.
+    // What is made of it is about as long.
     if (!known.has(key)) kept += text.length;
     if (kept > MAX_CACHED_CHARACTERS) {
       known.clear();
       kept = text.length;
     }
-    return known.run(key, () => mask(text));
+    return known.run(key, () => make(text));
   };
 }
 
