@@ -92,6 +92,8 @@ export function clusterBackend(
   { timeZone, clockMs }: Pick<NodeDescription, 'timeZone' | 'clockMs'>,
 ): Omit<LogSource, 'label' | 'selection' | 'maxRecords'> {
   const of = <Query extends object>(query: Query) => ({ ...query, ...members });
+  // Asked for with each record: a client for each of them takes as long as printing it.
+  const holders = new Map<string, FileHolder>();
   return {
     state: {
       logFiles: async (options) => (await cluster.logFiles(members, options)).files,
@@ -102,7 +104,11 @@ export function clusterBackend(
       logTop: (query, options) => cluster.logTop(of(query), options),
       logFields: (query, options) => cluster.logFields(of(query), options),
     },
-    holderFor: (node = '') => cluster.member(node),
+    holderFor: (node = '') => {
+      const holder = holders.get(node) ?? cluster.member(node);
+      holders.set(node, holder);
+      return holder;
+    },
     isCluster: true,
     zone: createZone(timeZone),
     clockAheadMs: clockMs - Date.now(),

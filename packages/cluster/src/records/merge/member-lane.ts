@@ -78,7 +78,7 @@ export type QueriedLane = Pick<
   | 'deliveredCursors'
   | 'given'
   | 'ownCoverage'
-  | 'undeliveredTimes'
+  | 'firstUndeliveredMs'
   | 'report'
 >;
 
@@ -170,9 +170,15 @@ export class MemberLane extends MergeLane<RecordBatch> {
     return this.#undelivered().reduce((sum, times) => sum + times.length, 0);
   }
 
-  /** Times, by the clock of this node, of records that it sent and that were not emitted. */
-  undeliveredTimes(): number[] {
-    return this.#undelivered().flatMap((times) => Array.from(times).filter(isTime));
+  /** By the clock of this node, the first time of what it sent and was not emitted; `undefined`: there is none. */
+  get firstUndeliveredMs(): number | undefined {
+    let first = Number.POSITIVE_INFINITY;
+    for (const times of this.#undelivered())
+      for (const timeMs of times) {
+        const key = this.#keyOf(timeMs);
+        if (key < first) first = key;
+      }
+    return Number.isFinite(first) ? this.#keyOf(first) : undefined;
   }
 
   report(): MemberReport {

@@ -26,7 +26,8 @@ export function memberCoverage({ lane }: Pick<QueriedMember, 'lane'>, order: Sea
   if (!own) return NONE;
   let [from, to] = [own.fromMs, own.toMs];
   // Records that it sent beyond the limit are not in the response.
-  for (const atMs of lane.undeliveredTimes()) {
+  const { firstUndeliveredMs: atMs } = lane;
+  if (atMs !== undefined) {
     if (order === 'newest') from = Math.max(from, atMs + 1);
     else to = Math.min(to, atMs - 1);
   }

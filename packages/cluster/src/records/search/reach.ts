@@ -131,7 +131,8 @@ function behindMembers(
 
 /** Whether what it sent comes after the reach: one that was behind may still be. */
 function isUpTo(lane: QueriedLane, { timeMs }: ClusterReach, order: Order): boolean {
-  return !lane.undeliveredTimes().some((time) => toKey(time, order) < toKey(timeMs, order));
+  const { firstUndeliveredMs: first } = lane;
+  return first === undefined || toKey(first, order) >= toKey(timeMs, order);
 }
 
 /** The end of what was recorded of a member is not its own. */
