@@ -44,6 +44,14 @@ describe('a member', () => {
     ]);
   });
 
+  it('that is still counting is listed without what it has not counted, however long it may take', async () => {
+    const [logFiles, logHistogram] = [hang, hang];
+    const { nodes } = await ask({ states: { a: healthy({ logHistogram, logFiles }) }, timeoutMs: 2 ** 30 });
+    expect(nodes).toMatchObject([
+      { id: 'a', state: 'up', report: { outcome: 'ok' }, uptimeMs: 5000, lastRecordMs: null, recentErrors: null },
+    ]);
+  });
+
   it('that ships to the archive is listed with its lag, unless it sends nonsense', async () => {
     const shipping = (lagMs: number) =>
       healthy({

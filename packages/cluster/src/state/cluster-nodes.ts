@@ -25,6 +25,12 @@ export interface NodesDeps extends StateDeps {
 }
 
 /**
+ * Who is there matters more than how many errors it has logged: a member that has just started, or is busy, is listed without
+ * them. What it has counted by then it need not count again for the next list.
+ */
+const COUNT_MS = 600;
+
+/**
  * All members with their state, including those that left or failed. In a large cluster those are not contacted that have
  * published their state lately, unless the last request to them failed.
  */
@@ -56,7 +62,7 @@ async function inspectAll(
     members,
     async ({ member: { id }, state }, callOptions) => {
       const queried = { id, state, clock: roundClock(clocks.of(id)) };
-      return inspectMember(queried, { ...callOptions, timeoutMs, nowMs });
+      return inspectMember(queried, { ...callOptions, timeoutMs, countMs: COUNT_MS, nowMs });
     },
     { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },
   );

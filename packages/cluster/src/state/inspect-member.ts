@@ -27,6 +27,8 @@ export interface NodeFacts {
 
 export interface InspectOptions extends CallOptions {
   timeoutMs: number;
+  /** How long its files and errors are waited for; by default, as long as the timeout allows. */
+  countMs?: number;
   nowMs(): number;
 }
 
@@ -39,7 +41,8 @@ export async function inspectMember(member: QueriedMember, options: InspectOptio
   const startedMs = performance.now();
   const facts = await describeMember(member, callOptions);
   const tripMs = performance.now() - startedMs;
-  const deadline = { ...callOptions, timeoutMs: (options.timeoutMs - tripMs) * COUNTING_SHARE };
+  const { timeoutMs, countMs = Infinity } = options;
+  const deadline = { ...callOptions, timeoutMs: Math.min((timeoutMs - tripMs) * COUNTING_SHARE, countMs) };
   const [lastRecordMs, recentErrors] = await Promise.all([
     orNull((leaving) => newestTime(member, { signal: leaving }), deadline),
     orNull((leaving) => countErrors(member, { signal: leaving, nowMs: options.nowMs() }), deadline),
