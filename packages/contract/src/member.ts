@@ -140,7 +140,10 @@ export interface MemberReport {
   state?: MemberState;
   /** When it entered this state, as far as the responding node knows; `null`: not known. */
   sinceMs?: number | null;
-  /** The time range of which the response of a search has all its matching records, by the clock of the responding node. */
+  /**
+   * The time range of which the response of a search has all its matching records, by the clock of the responding node; of
+   * which a histogram has all counts, if that is not all that was requested.
+   */
   coveredFromMs?: number | null;
   coveredToMs?: number | null;
   /** What the archive has of it; absent if the archive was not asked, or knows nothing of it. */

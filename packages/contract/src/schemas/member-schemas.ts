@@ -42,7 +42,7 @@ const sinceMs = nullableInteger(
   'Epoch milliseconds at which it entered this state, as far as the responding node knows.',
 );
 
-/** What a search of all members covers, by the clock of the responding node. */
+/** What a search of all members covers, or a histogram of one of them, by the clock of the responding node. */
 export const coverage = {
   coveredFromMs: nullableInteger(
     'Epoch milliseconds of the start of the time range, both ends included, of which every matching record is in the response. Null: there is none.',

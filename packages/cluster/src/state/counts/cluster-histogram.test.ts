@@ -87,6 +87,20 @@ describe('a member that', () => {
     ]);
   });
 
+  it('could not scan everything says which part it has counted, by the clock of this node; nothing else is in question', async () => {
+    const cut = (covered: Partial<Histogram['end']>) => odd({ bucketMs: 1000, end: { ...END, reason: 'time budget', ...covered } });
+    const deps = fakeDeps({
+      states: { a: nodeAt([1000]), b: cut({ coveredFromMs: 1000, coveredToMs: 2000 }), c: cut({ coveredFromMs: null }) },
+      clocks: { b: { offsetMs: 1000, uncertaintyMs: 2 } },
+    });
+    const { members } = await clusterHistogram(deps, { ...RANGE, bucketMs: 1000 });
+    expect(members.map(({ coveredFromMs, coveredToMs }) => [coveredFromMs, coveredToMs])).toEqual([
+      [undefined, undefined],
+      [0, 1000],
+      [null, null],
+    ]);
+  });
+
   it('is called like what every object has is counted', async () => {
     const states = Object.fromEntries([['__proto__', nodeAt([1000])]]);
     const { buckets } = await clusterHistogram(fakeDeps({ states }), RANGE);

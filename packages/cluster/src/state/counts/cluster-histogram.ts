@@ -10,7 +10,7 @@ import type { Histogram, HistogramQuery } from '@porthole/logs/types';
 import { describeUncertainty, offsetAt } from '../../fan-out/clock-steps.ts';
 import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 import { MAX_BUCKETS, planBuckets } from './bucket-span.ts';
-import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
+import { correctedQuery, countedRange, isCount, memberBudget, withCounted, withTruncation } from './counting.ts';
 
 const COUNTED_LEVELS: ReadonlySet<string> = new Set([...LEVELS, 'NONE']);
 
@@ -46,7 +46,10 @@ export async function clusterHistogram(
     buckets: mergeBuckets(histograms, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
     untimed: histograms.reduce((sum, { histogram }) => sum + histogram.untimed, 0),
     counted: countedRange(histograms.map(({ clock, histogram: { end } }) => ({ clock, end }))),
-    members: responses.map(({ value, report }) => withTruncation(report, value?.histogram.end, value?.doubt)),
+    members: responses.map(({ value, report }) => {
+      const counted = value && { clock: value.clock, end: value.histogram.end };
+      return withCounted(withTruncation(report, value?.histogram.end, value?.doubt), counted);
+    }),
   };
 }
 

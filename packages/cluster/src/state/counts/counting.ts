@@ -33,12 +33,26 @@ export function withTruncation(
   return detail === undefined ? report : { ...report, detail, isPartial: true };
 }
 
+/** The part of the time range that was counted of a member that has not counted all of it, by the clock of this node. */
+export function withCounted(report: MemberReport, counted: Counted | undefined): MemberReport {
+  if (counted === undefined) return report;
+  const { clock, end } = counted;
+  if (report.outcome === 'ok' && end.reason === 'exhausted' && end.limits === undefined) return report;
+  const { coveredFromMs, coveredToMs } = end;
+  // Untrusted, like all that members say.
+  const isRange = Number.isFinite(coveredFromMs) && Number.isFinite(coveredToMs);
+  const toOwn = (timeMs: number | null) => (isRange ? Math.round(toOwnTime(clock, timeMs ?? 0)) : null);
+  return { ...report, coveredFromMs: toOwn(coveredFromMs), coveredToMs: toOwn(coveredToMs) };
+}
+
+interface Counted {
+  clock: SteppedClock;
+  end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs' | 'limits'>;
+}
+
 /** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */
 export function countedRange(
-  responses: readonly {
-    clock: SteppedClock;
-    end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs' | 'limits'>;
-  }[],
+  responses: readonly Counted[],
 ): { fromMs: number; toMs: number } | null {
   const cut = responses.filter(({ end }) => end.reason !== 'exhausted' || end.limits !== undefined);
   if (cut.length === 0) return null;

@@ -37,6 +37,28 @@ test('only what was read is a number: nothing of a silent node, nothing after th
   expect(part.byNode.get('a')?.cells).toEqual([2, null, 4, 0]);
 });
 
+test('what was not counted of one node does not show as none, and leaves the others as they are', () => {
+  const all = { outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null } as const;
+  const histogram: ClusterHistogram = {
+    ...{ bucketMs: 10, untimed: 0, counted: { fromMs: 20, toMs: 24 } },
+    buckets: [{ startMs: 0, counts: { ERROR: 3 }, nodes: { a: 2, late: 1 } }],
+    members: [
+      { ...all, id: 'a' },
+      { ...all, id: 'late', isPartial: true, coveredFromMs: 0, coveredToMs: 14 },
+      // Recorded from 20 on, and lost at 33.
+      { ...all, id: 'recorded', outcome: 'timeout', asOfMs: 33, coveredFromMs: 20, coveredToMs: 33 },
+      { ...all, id: 'unrecorded', outcome: 'timeout', asOfMs: 33, coveredFromMs: null, coveredToMs: null },
+    ],
+  };
+  const { byNode } = errorStrip({ fromMs: 0, toMs: 40, bucketMs: 10, count: 4 }, histogram);
+  expect(Object.fromEntries([...byNode].map(([id, { cells }]) => [id, cells]))).toEqual({
+    a: [2, 0, 0, 0],
+    late: [1, 0, null, null],
+    recorded: [null, null, 0, 0],
+    unrecorded: [null, null, null, null],
+  });
+});
+
 test('cells of several nodes are one, and several cells are one, unknown only if all of them are', () => {
   const [a, b] = [
     { cells: [1, null, 0, null, 2], errors: 3 },

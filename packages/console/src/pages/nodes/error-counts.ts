@@ -66,11 +66,15 @@ export function errorStrip(range: StripRange, histogram: ClusterHistogram): Erro
   const { counted, members, buckets, coverage } = histogram;
   const byNode = new Map<string, NodeCells>();
   let most = 0;
-  for (const { id, outcome, asOfMs } of members) {
+  // Nodes of earlier versions only say what was counted of all members.
+  const isOfAll = members.every(({ coveredFromMs }) => coveredFromMs === undefined);
+  for (const report of members) {
+    const { id, outcome, asOfMs } = report;
     const endMs = outcome === 'ok' ? Number.POSITIVE_INFINITY : (asOfMs ?? Number.NEGATIVE_INFINITY);
+    const part = isOfAll ? counted : countedOf(report);
     const cells = Array.from({ length: count }, (_, index): number | null => {
       const startMs = fromMs + index * bucketMs;
-      const isCounted = counted === null || (startMs + bucketMs > counted.fromMs && startMs <= counted.toMs);
+      const isCounted = part === null || (startMs + bucketMs > part.fromMs && startMs <= part.toMs);
       return isCounted && startMs <= endMs ? 0 : null;
     });
     let errors = 0;
@@ -85,6 +89,12 @@ export function errorStrip(range: StripRange, histogram: ClusterHistogram): Erro
     byNode.set(id, { cells, errors });
   }
   return { range, byNode, most, members, ...(coverage && { coverage }) };
+}
+
+/** What was counted of a member; `null`: all that was requested. */
+function countedOf({ coveredFromMs, coveredToMs }: MemberReport): { fromMs: number; toMs: number } | null {
+  if (coveredFromMs === undefined) return null;
+  return { fromMs: coveredFromMs ?? Number.POSITIVE_INFINITY, toMs: coveredToMs ?? Number.NEGATIVE_INFINITY };
 }
 
 /** The cells of several nodes as one; unknown only where none was read. */
