@@ -227,6 +227,8 @@ interface KeptBlock {
   check: BlockCheck;
   /** What was masked: under other rules, sources and shapes are others. */
   scrubId: string | undefined;
+  /** Its records of this level and above are in groups; 0: all of them. */
+  minRank: number;
   /** Times count from here. */
   baseMs: number;
   numbers: Uint32Array;
@@ -247,10 +249,11 @@ export class KeptGroups {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether the groups of the text with this check, masked by these rules, are known. */
-  has(block: number, check: BlockCheck, scrubId: string | undefined): boolean {
+  /** Whether the groups of the text with this check, masked by these rules, are known from this level on. */
+  has(block: number, check: BlockCheck, { scrubId, minRank }: Pick<KeptBlock, 'scrubId' | 'minRank'>): boolean {
     const kept = this.#blocks.get(block);
-    return kept !== undefined && kept.scrubId === scrubId && isSameText(kept.check, check);
+    if (kept === undefined || kept.minRank > minRank) return false;
+    return kept.scrubId === scrubId && isSameText(kept.check, check);
   }
 
   /** Hands over the groups of a block. */
@@ -273,13 +276,12 @@ export class KeptGroups {
       kinds,
       checkOf,
       startOf,
-      scrubId,
+      ...how
     }: {
       kinds: readonly GroupKind[];
       checkOf(block: number): BlockCheck | undefined;
       startOf(block: number): number;
-      scrubId: string | undefined;
-    },
+    } & Pick<KeptBlock, 'scrubId' | 'minRank'>,
   ): void {
     let start = 0;
     for (const [index, block] of blocks.entries()) {
@@ -287,11 +289,11 @@ export class KeptGroups {
       const check = checkOf(block);
       const ofBlock = numbers.subarray(start * GROUP_NUMBERS, end * GROUP_NUMBERS);
       start = end;
-      if (!check || this.has(block, check, scrubId) || this.costBytes > this.#maxBytes) continue;
+      if (!check || this.has(block, check, how) || this.costBytes > this.#maxBytes) continue;
       const kept = this.#pack(ofBlock, kinds, startOf(block));
       if (!kept) continue;
       this.remove(block);
-      this.#blocks.set(block, { check, scrubId, ...kept });
+      this.#blocks.set(block, { check, scrubId: how.scrubId, minRank: how.minRank, ...kept });
       this.costBytes += costOf(kept.numbers);
     }
   }

@@ -58,7 +58,7 @@ describe('what was learned from earlier scans', () => {
             expectSame(found, slowSearch(records, { ...filter, order: direction }).slice(0, limit));
             const { bucketMs, buckets, untimed } = await logs.histogram({ file: whole.name, ...filter, buckets: 5 });
             expect({ buckets, untimed }).toEqual(slowHistogram(records, filter, bucketMs));
-            for (const each of [filter, {}]) {
+            for (const each of [filter, { minLevel: 'ERROR' as const }, { minLevel: 'WARN' as const }, {}]) {
               const { groups } = await logs.digest({ file: whole.name, ...each, limit: 1000 });
               expect(byCount(groups)).toEqual(byCount(slowDigest(records, each)));
             }
@@ -113,6 +113,28 @@ describe('what was learned from earlier scans', () => {
       // The last block, and one that has records of both times.
       expect(warm.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
     }
+  });
+
+  test('answers a digest of a level without a scan, also of a time range, if an earlier one was of that level or a lower one', async () => {
+    const dir = tempDir();
+    const error = LINE.replace('INFO', 'ERROR').replace('10:00:00', '10:00:09');
+    writeFileSync(join(dir, 'a.log'), (LINE.repeat(500) + error).repeat(40) + error.repeat(10_000));
+    const logs = openDir(dir, { zone: BERLIN });
+    const cold = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'ERROR', fromMs: 0 });
+    expect(cold.groups.map(({ level, count }) => [level, count])).toEqual([['ERROR', 10_040]]);
+    for (const filter of [{ fromMs: 0 }, { toMs: Number.MAX_SAFE_INTEGER }, {}]) {
+      const warm = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'ERROR', ...filter });
+      expect(warm.groups).toEqual(cold.groups);
+      expect(warm.end.scannedBytes).toBeLessThanOrEqual(BLOCK_BYTES);
+    }
+    // Lower levels are not known by that, and those above are by those below.
+    const all = await logs.digest({ file: 'a.log', limit: 9 });
+    expect(all.groups.map(({ count }) => count).sort()).toEqual([10_040, 20_000]);
+    const fatal = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'FATAL' });
+    expect(fatal.groups).toEqual([]);
+    const again = await logs.digest({ file: 'a.log', limit: 9 });
+    expect(again.groups).toEqual(all.groups);
+    expect(again.end.scannedBytes).toBeLessThanOrEqual(BLOCK_BYTES);
   });
 
   test('does not show in a digest what is masked since', async () => {

@@ -81,7 +81,7 @@ async function scanGroups(
     skip(result.ungrouped);
     const place = { family, file: part.number, familyNumber: families.indexOf(family) };
     for (const group of result.groups) add({ ...group, ...place });
-    keepGroups(part, result);
+    keepGroups(part, result, matcher.minRank);
   }
   known?.addTo(add, families);
   return count;
@@ -136,7 +136,7 @@ function incompleteness({ stop, families }: GroupScan, ungrouped: number): strin
 }
 
 /** For the next digest, which then need not scan these blocks. */
-function keepGroups({ index, file }: FilePart, { kept, groups, summaries }: DigestResult): void {
+function keepGroups({ index, file }: FilePart, { kept, groups, summaries }: DigestResult, minRank: number): void {
   if (!kept) return;
   const checks = new Map(summaries.map(({ block, check }) => [block, check]));
   index.groups.keep(kept, {
@@ -144,6 +144,7 @@ function keepGroups({ index, file }: FilePart, { kept, groups, summaries }: Dige
     checkOf: (block) => checks.get(block),
     startOf: (block) => block * BLOCK_BYTES,
     scrubId: file.scrub?.id,
+    minRank,
   });
 }
 
@@ -224,8 +225,9 @@ class KnownGroups implements KnownBlocks {
   }
 
   mayTake({ all, block, check }: BlockSummary, { index, file }: BlockOwner): boolean {
-    if (!all || !index.groups.has(block, check, file.scrub?.id)) return false;
-    const { hasTimes, fromMs, toMs } = this.#matcher;
+    const { hasTimes, fromMs, toMs, minRank } = this.#matcher;
+    const how = { scrubId: file.scrub?.id, minRank };
+    if (!all || !index.groups.has(block, check, how)) return false;
     return !hasTimes || (all.untimed === 0 && all.minMs >= fromMs && all.maxMs < toMs);
   }
 

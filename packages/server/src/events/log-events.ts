@@ -249,6 +249,8 @@ export class LogEvents {
   async #readPatterns(range: { fromMs: number; toMs: number }): Promise<void> {
     const { patterns } = this.tallies;
     const query = { ...range, minLevel: 'ERROR', limit: MAX_PATTERNS } as const;
+    // Reads all that this and the counts need, and what the first overview of the last hour asks for: none reads it again.
+    await this.#deps.logs.digest({ ...range, minLevel: 'WARN', limit: 1 }, this.#readOptions);
     const digest = await this.#deps.logs.digest(query, this.#readOptions);
     // What has happened since the node started is news, although it was not counted.
     const newFromMs = Math.max(range.fromMs, this.#startedMs);

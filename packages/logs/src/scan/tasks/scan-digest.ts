@@ -1,7 +1,7 @@
 import { findColumns } from '../../parse/decode-record.ts';
 import { levelRank } from '../../parse/level.ts';
 import { messageShape } from '../../shapes/message-shape.ts';
-import type { RecordTable } from '../block/blocks.ts';
+import type { BlockSummary, RecordTable } from '../block/blocks.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';
 import { type JsonColumnReader, jsonSources } from '../count/json-columns.ts';
 import { type DigestJob, type DigestResult, type GroupKind, ScannedGroups } from '../digest/scanned-groups.ts';
@@ -44,8 +44,8 @@ interface TableDigestDeps {
 /** Groups the records of whole blocks, if their heads alone decide. */
 class TableDigest {
   readonly #deps: TableDigestDeps;
-  /** Whether no record is left out because of its level or time. */
-  readonly #seesAll: boolean;
+  /** Whether no record of a level is left out while one of a lower level is not. */
+  readonly #isFromLevelOn: boolean;
   readonly #rankBits: number;
   readonly #jsonSources: JsonColumnReader | undefined;
 
@@ -53,8 +53,8 @@ class TableDigest {
     this.#deps = deps;
     const { format, kernel } = deps.tools;
     this.#jsonSources = format.name === 'json' ? jsonSources(kernel) : undefined;
-    const { ranks, hasTimes } = deps.matcher;
-    this.#seesAll = !hasTimes && ranks.every((matches) => matches === 1);
+    const { ranks, minRank } = deps.matcher;
+    this.#isFromLevelOn = ranks.every((matches, rank) => (matches === 1) === rank >= minRank);
     this.#rankBits = ranks.reduce((bits, matches, rank) => bits | (matches << rank), 0);
   }
 
@@ -64,10 +64,17 @@ class TableDigest {
     const hasOddRanks = isNative ? this.#countSources(table) : this.#countAll(table);
     const { count, starts } = table;
     const isWhole =
-      this.#seesAll && (count === 0 || (scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0)));
+      this.#isFromLevelOn && (count === 0 || (scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0)));
     // Only of blocks that will not change.
-    const isNoted = scan.report.summaries.at(-1)?.block === block;
+    const summary = scan.report.summaries.at(-1);
+    const isNoted = summary?.block === block && this.#isInTime(summary);
     groups.endBlock(isWhole && isNoted && !hasOddRanks ? block : undefined);
+  }
+
+  /** Whether no record of the block is left out because of its time. */
+  #isInTime({ all }: BlockSummary): boolean {
+    const { hasTimes, fromMs, toMs } = this.#deps.matcher;
+    return !hasTimes || (all !== null && all.untimed === 0 && all.minMs >= fromMs && all.maxMs < toMs);
   }
 
   /** The kernel groups by level and source; the other records are few. */
