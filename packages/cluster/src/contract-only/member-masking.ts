@@ -47,7 +47,9 @@ export class MemberMasking {
 
   /** For one member: its secrets are masked in its own text only, so that it cannot hide text of other members. */
   forMember(): OneMemberMasking {
-    return new OneMemberMasking(this.#options, (config, clear) => this.#settings.set(config, () => this.#parsed(clear)));
+    return new OneMemberMasking(this.#options, (config, clear) =>
+      this.#settings.set(config, () => this.#parsed(clear)),
+    );
   }
 
   /** The settings of a configuration, with fingerprints of its masked secrets. */

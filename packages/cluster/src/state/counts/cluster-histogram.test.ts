@@ -88,9 +88,14 @@ describe('a member that', () => {
   });
 
   it('could not scan everything says which part it has counted, by the clock of this node; nothing else is in question', async () => {
-    const cut = (covered: Partial<Histogram['end']>) => odd({ bucketMs: 1000, end: { ...END, reason: 'time budget', ...covered } });
+    const cut = (covered: Partial<Histogram['end']>) =>
+      odd({ bucketMs: 1000, end: { ...END, reason: 'time budget', ...covered } });
     const deps = fakeDeps({
-      states: { a: nodeAt([1000]), b: cut({ coveredFromMs: 1000, coveredToMs: 2000 }), c: cut({ coveredFromMs: null }) },
+      states: {
+        a: nodeAt([1000]),
+        b: cut({ coveredFromMs: 1000, coveredToMs: 2000 }),
+        c: cut({ coveredFromMs: null }),
+      },
       clocks: { b: { offsetMs: 1000, uncertaintyMs: 2 } },
     });
     const { members } = await clusterHistogram(deps, { ...RANGE, bucketMs: 1000 });

@@ -51,9 +51,7 @@ interface Counted {
 }
 
 /** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */
-export function countedRange(
-  responses: readonly Counted[],
-): { fromMs: number; toMs: number } | null {
+export function countedRange(responses: readonly Counted[]): { fromMs: number; toMs: number } | null {
   const cut = responses.filter(({ end }) => end.reason !== 'exhausted' || end.limits !== undefined);
   if (cut.length === 0) return null;
   let [fromMs, toMs] = [-Infinity, Infinity];
