@@ -40,8 +40,8 @@ export interface Route {
   method?: 'DELETE' | 'POST' | 'PUT';
   /** The fields of the JSON object that is its body, with their meaning; all are texts. */
   body?: Readonly<Record<string, string>>;
-  /** Also accepts POST with the parameters as a JSON object, for cursors that are too long for a URL. */
-  post?: true;
+  /** Also accepts POST with the parameters as a JSON object, for cursors that are too long for a URL; or as those of a form. */
+  post?: true | 'form';
   /** Counts against the limit of concurrent streams. */
   stream?: true;
   /** Part of a page, not of the interface: not in the OpenAPI document. */

@@ -141,6 +141,7 @@ export const ROUTES = {
     parameters: [],
     response: { contentType: JSON_TYPE },
     errors: ['ROUTE_NOT_FOUND', 'PARAMETER_INVALID', 'QUERY_INVALID', 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
+    post: 'form',
     stream: true,
     page: true,
   },

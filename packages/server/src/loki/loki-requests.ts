@@ -42,6 +42,8 @@ const OPERATIONS: Readonly<Record<string, (request: LokiRequest) => Promise<obje
   series: answerSeries,
   'index/stats': indexStats,
   'index/volume': indexVolume,
+  'index/volume_range': indexVolumeRange,
+  patterns: listPatterns,
   detected_fields: detectedFields,
   'status/buildinfo': ({ version }) => ({
     version,
@@ -129,36 +131,95 @@ async function answerSeries(request: LokiRequest): Promise<object> {
 async function indexStats(request: LokiRequest): Promise<object> {
   const streams = withinRange((await selectStreams(request)).streams, parseRange(request));
   const files = streams.flatMap((stream) => stream.files);
-  return { streams: streams.length, chunks: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+  return { streams: streams.length, chunks: files.length, bytes: sizeOf(files) };
 }
 
-/** Bytes by values of labels: of those that the query names, or `targetLabels`. */
+/** The size of files by values of labels: of those that the query names, or `targetLabels`. The largest come first. */
 async function indexVolume(request: LokiRequest): Promise<object> {
-  const { query, clock } = request;
-  const selector = requiredText(query, 'query');
-  const logs = parseSelector(selector);
+  const { streams, volumes } = await findVolumes(request, parseRange(request));
+  const nowSeconds = Math.floor(request.clock.nowMs / 1000);
+  const result = volumes.map(({ metric, files }) => ({ metric, value: [nowSeconds, String(sizeOf(files))] }));
+  return success('vector', result, streams);
+}
+
+/** The same over time. Nothing is read: a file is spread evenly over the time between its first and last record. */
+async function indexVolumeRange(request: LokiRequest): Promise<object> {
+  const { startMs, endMs, stepMs } = parseTimes(request);
+  const times = evaluationTimes({ startMs: startMs + stepMs, endMs: endMs + stepMs - 1, stepMs });
+  const { streams, volumes } = await findVolumes(request, { fromMs: startMs, toMs: endMs });
+  const result = volumes.map(({ metric, files }) => ({
+    metric,
+    values: times.flatMap((timeMs): [number, string][] => {
+      const bytes = Math.round(files.reduce((sum, file) => sum + sizeWithin(file, timeMs - stepMs, timeMs), 0));
+      return bytes > 0 ? [[timeMs / 1000, String(bytes)]] : [];
+    }),
+  }));
+  return success('matrix', result, streams);
+}
+
+interface Volume {
+  metric: LokiLabels;
+  files: LokiStream['files'];
+}
+
+async function findVolumes(
+  request: LokiRequest,
+  range: { fromMs: number; toMs: number },
+): Promise<{ streams: Streams; volumes: Volume[] }> {
+  const { query } = request;
+  const logs = parseSelector(requiredText(query, 'query'));
   const streams = await Streams.find(request.cluster, logs, call(request));
   const targets = optionalValue(query, 'targetLabels')?.split(',');
   const named = targets ?? logs.matchers.map(({ name }) => name);
   const byLabels = optionalValue(query, 'aggregateBy') === 'labels';
-  const bytes = new Map<string, { metric: LokiLabels; bytes: number }>();
-  for (const { labels, files } of withinRange(streams.streams, parseRange(request))) {
-    const size = files.reduce((sum, file) => sum + file.size, 0);
+  const volumes = new Map<string, Volume>();
+  for (const { labels, files } of withinRange(streams.streams, range)) {
     const own = (named.length === 0 ? Object.keys(labels) : named).filter((name) => labels[name] !== undefined);
     const metrics = byLabels
       ? own.map((name) => ({ [name]: '' }))
       : [Object.fromEntries(own.map((name) => [name, labels[name] ?? '']))];
     for (const metric of metrics) {
-      const volume = bytes.get(JSON.stringify(metric)) ?? { metric, bytes: 0 };
-      bytes.set(JSON.stringify(metric), volume);
-      volume.bytes += size;
+      const volume = volumes.get(JSON.stringify(metric)) ?? { metric, files: [] };
+      volumes.set(JSON.stringify(metric), volume);
+      volume.files.push(...files);
     }
   }
-  const sorted = [...bytes.values()].sort((a, b) => b.bytes - a.bytes).slice(0, parseLimit(query));
-  const nowSeconds = Math.floor(clock.nowMs / 1000);
-  return success(
-    'vector',
-    sorted.map((each) => ({ metric: each.metric, value: [nowSeconds, String(each.bytes)] })),
+  const sorted = [...volumes.values()].sort((a, b) => sizeOf(b.files) - sizeOf(a.files));
+  return { streams, volumes: sorted.slice(0, parseLimit(query)) };
+}
+
+function sizeOf(files: Volume['files']): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Of a file whose times are not known, nothing. */
+function sizeWithin({ size, firstTimeMs, lastTimeMs }: Volume['files'][number], fromMs: number, toMs: number): number {
+  if (firstTimeMs === null || lastTimeMs === null) return 0;
+  const endMs = Math.max(lastTimeMs, firstTimeMs) + 1;
+  const sharedMs = Math.min(toMs, endMs) - Math.max(fromMs, firstTimeMs);
+  return (size * Math.max(0, sharedMs)) / (endMs - firstTimeMs);
+}
+
+/** Groups of a digest, each counted once: how many of its records were when is not known. */
+async function listPatterns(request: LokiRequest): Promise<object> {
+  const { cluster, query } = request;
+  const range = parseRange(request);
+  const logs = parseSelector(requiredText(query, 'query'));
+  const streams = await Streams.find(cluster, logs, call(request));
+  const filter = { ...range, limit: parseLimit(query), ...(logs.query && { query: logs.query }) };
+  const found: { pattern: string; level: string; samples: [number, number][] }[] = [];
+  for (const log of streams.selection ? streams.requestedLogs() : []) {
+    const answer = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));
+    streams.warn(answer);
+    for (const { level, source, shape, count, lastMs } of answer.groups) {
+      const pattern = `<_>${source ?? shape?.replaceAll('*', '<_>') ?? ''}<_>`;
+      const seconds = Math.floor((lastMs ?? range.fromMs) / 1000);
+      found.push({ pattern, level: level?.toLowerCase() ?? '', samples: [[seconds, count]] });
+    }
+  }
+  const countOf = ({ samples: [[, count] = [0, 0]] }: (typeof found)[number]) => count;
+  return successWith(
+    found.sort((a, b) => countOf(b) - countOf(a)).slice(0, filter.limit),
     streams,
   );
 }

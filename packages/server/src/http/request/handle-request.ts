@@ -351,34 +351,40 @@ const CLOSE = { connection: 'close' } as const;
 
 /**
  * The body of a request. Where it has the parameters of the route, they are added to those of the URL. Only JSON is
- * accepted: a page of another origin cannot send it without a preflight request. Reads at most `MAX_BODY_BYTES` into memory.
+ * accepted, which a page of another origin cannot send without a preflight request, or the form of a route that only reads,
+ * as any page can with a URL. Reads at most `MAX_BODY_BYTES` into memory.
  */
 async function readBody(
   request: HttpRequest,
   query: URLSearchParams,
   { route }: Pick<RouteTarget, 'route'>,
 ): Promise<string> {
-  const text = await readJsonText(request);
-  if (!getRoute(route).post) return text;
-  for (const [name, value] of parseBodyParameters(text)) query.append(name, value);
+  const { post } = getRoute(route);
+  const text = await readBodyText(request, post === 'form' ? FORM_TYPE : JSON_TYPE);
+  if (!post) return text;
+  const parameters = post === 'form' ? new URLSearchParams(text) : parseBodyParameters(text);
+  for (const [name, value] of parameters) query.append(name, value);
   return text;
 }
 
-async function readJsonText(request: HttpRequest): Promise<string> {
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+async function readBodyText(request: HttpRequest, expected: string): Promise<string> {
   const {
     'content-type': type = '',
     'content-encoding': encoding = 'identity',
     'content-length': length,
   } = request.headers;
-  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json' || encoding !== 'identity')
-    throw new HttpRefusal('CONTENT_TYPE_UNSUPPORTED', 'send the body as application/json, not compressed', CLOSE);
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== expected || encoding !== 'identity')
+    throw new HttpRefusal('CONTENT_TYPE_UNSUPPORTED', `send the body as ${expected}, not compressed`, CLOSE);
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  return readText(request);
+  return readText(request, expected);
 }
 
 /** A program that embeds the node may have a body parser, which has read the body already. */
-async function readText(request: HttpRequest): Promise<string> {
-  if (request.body !== undefined && request.body !== null) return textOf(request.body);
+async function readText(request: HttpRequest, type: string): Promise<string> {
+  if (request.body !== undefined && request.body !== null) return textOf(request.body, type);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -389,10 +395,17 @@ async function readText(request: HttpRequest): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function textOf(body: unknown): string {
-  const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : JSON.stringify(body);
+function textOf(body: unknown, type: string): string {
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const text = isText ? String(body) : type === FORM_TYPE ? formText(body as object) : JSON.stringify(body);
   if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge();
   return text;
+}
+
+/** A name that is given several times has a list of values. */
+function formText(fields: object): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]));
+  return new URLSearchParams(pairs).toString();
 }
 
 function tooLarge(): HttpRefusal {

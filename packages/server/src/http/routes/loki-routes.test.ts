@@ -124,6 +124,45 @@ describe('the routes of Loki', () => {
     });
     expect(byLabel.data.result).toMatchObject([{ metric: { zone: '' } }]);
   });
+
+  it('spread the size of a log over the time between its records', async () => {
+    const query = { ...RANGE, query: '{log="a.log"}', step: '600' };
+    const { resultType, result } = (await ask('index/volume_range', query)).data;
+    expect(resultType).toBe('matrix');
+    expect(result).toMatchObject([{ metric: { log: 'a.log' } }]);
+    const values = result[0].values.map(([seconds, bytes]: [number, string]) => [seconds, Number(bytes)]);
+    expect(values.map(([seconds]: number[]) => seconds)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((step) => START_MS / 1000 + step * 600),
+    );
+    const size = LINES.reduce((sum, { text }) => sum + text.length + 1, 0);
+    expect(Math.abs(values.reduce((sum: number, [, bytes]: number[]) => sum + (bytes ?? 0), 0) - size)).toBeLessThan(7);
+    expect(values[0][1]).toBeCloseTo((size * 600) / (499 * 7), -1);
+  });
+
+  it('list what records have in common', async () => {
+    const { data } = await ask('patterns', { ...RANGE, query: '{log="a.log"} |= "user=u1"' });
+    expect(data.map(({ pattern, level }: { pattern: string; level: string }) => [pattern, level])).toEqual([
+      ['<_>x.go:1<_>', 'info'],
+      ['<_>x.go:1<_>', 'error'],
+      ['<_>x.go:1<_>', 'warn'],
+    ]);
+    const counted = data.reduce((sum: number, { samples }: { samples: number[][] }) => sum + (samples[0]?.[1] ?? 0), 0);
+    expect(counted).toBe(LINES.filter(({ user }) => user === 1).length);
+    const { data: web } = await ask('patterns', { ...RANGE, query: '{log="web.log"}' });
+    expect(web[0].pattern).toBe('<_>request <_><_>');
+  });
+
+  it('take the parameters of a form', async () => {
+    const form = 'application/x-www-form-urlencoded';
+    const send = (operation: string, body: string, type = form) =>
+      sendRequest(node.port, `/loki/api/v1/${operation}`, { method: 'POST', body, headers: { 'content-type': type } });
+    const selector = encodeURIComponent('{log="web.log"}');
+    const { status, body } = await send('series', `match[]=${selector}&start=${RANGE.start}&end=${RANGE.end}`);
+    expect(status, body.toString()).toBe(200);
+    expect(JSON.parse(body.toString())).toMatchObject({ data: [{ log: 'web.log' }] });
+    expect((await send('query_range', `query=${selector}`, 'application/json')).status).toBe(415);
+    expect((await send('query_range', '{"query":1}')).body.toString()).toContain('\"query\" is missing');
+  });
 });
 
 describe('a log query', () => {
@@ -321,7 +360,7 @@ it.each([
   ['query_range', { query: '{log="a"}', interval: '5s' }, '"interval" is not supported'],
   ['query_range', { query: '{log="a"} | line_format "x"' }, 'not supported here: line_format'],
   ['series', {}, '"match[]" is missing'],
-  ['patterns', {}, '404 ROUTE_NOT_FOUND: Loki\'s "patterns" is not supported'],
+  ['detected_labels', {}, '404 ROUTE_NOT_FOUND: Loki\'s "detected_labels" is not supported'],
   ['label/a%2fb/values', {}, '404 ROUTE_NOT_FOUND'],
   ['push', {}, '404 ROUTE_NOT_FOUND'],
 ])('%s %j is refused', async (operation, parameters, detail) => {
