@@ -32,6 +32,10 @@ describe('words of habit', () => {
     ['logs list', 'logs ls', ['-o', 'names'], 'access.log\nbroker.log\n'],
     ['logs tail', 'logs', ['-n', '1', 'access.log'], ACCESS],
     ['tail', 'logs', ['-n', '1', 'access.log'], ACCESS],
+    ['search', 'logs search', ['access', 'access.log'], ACCESS],
+    ['logs grep', 'logs search', ['access', 'access.log'], ACCESS],
+    ['ls', 'logs ls', ['-o', 'names'], 'access.log\nbroker.log\n'],
+    ['nodes list', 'nodes', ['-o', 'names'], 'n-1\n'],
     ['top', 'logs top', ['shard', 'access.log', '-o', 'csv'], 'shard,count\r\n3,1\r\n'],
     ['logs stats', 'logs digest', ['--help'], /^Usage: porthole logs digest /],
     ['follow', 'logs --follow', ['--help'], /^Usage: porthole logs /],
@@ -71,6 +75,7 @@ describe('a log that does not exist', () => {
       'porthole: no log file named "zzz"; there are access.log, broker.log\n',
     );
     expect((await run('logs', '--all', 'zzz', '-f')).stderr).toContain('; there are access.log, broker.log\n');
+    expect((await run('logs', 'zzz', 'yyy')).stderr).toContain('; there are access.log, broker.log\n');
   });
 });
 

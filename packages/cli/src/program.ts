@@ -60,16 +60,22 @@ const HABITS: Readonly<Record<string, readonly string[]>> = {
   tail: ['logs'],
   follow: ['logs', '--follow'],
   top: ['logs', 'top'],
+  grep: ['logs', 'search'],
+  search: ['logs', 'search'],
+  ls: ['logs', 'ls'],
+  'logs grep': ['logs', 'search'],
   'logs list': ['logs', 'ls'],
   'logs stats': ['logs', 'digest'],
   'logs tail': ['logs'],
   'logs follow': ['logs', '--follow'],
+  'nodes list': ['nodes'],
+  'nodes ls': ['nodes'],
 };
 
 /** The command line that such a word means, and a note that says so; `undefined` if it starts with none. */
 export function expandHabit(argv: readonly string[]): { argv: readonly string[]; note: string } | undefined {
   const [node = '', program = '', ...words] = argv;
-  const count = words[0] === 'logs' ? 2 : 1;
+  const count = words[0] === 'logs' || words[0] === 'nodes' ? 2 : 1;
   const typed = words.slice(0, count).join(' ');
   const meant = Object.hasOwn(HABITS, typed) ? HABITS[typed] : undefined;
   if (meant === undefined) return undefined;

@@ -60,8 +60,9 @@ const NOT_FOUND: ReadonlySet<string> = new Set(['LOG_FILE_NOT_FOUND', 'LOG_FAMIL
 /** For a log that does not exist, an error that names what there is: logs, and files here. Any other error is returned as it is. */
 export async function explainMissingLog(error: unknown, sources: readonly LogSource[]): Promise<unknown> {
   if (!(error instanceof Error) || !NOT_FOUND.has(codeOf(error))) return error;
-  const near: string[] = [];
-  const there: string[] = [];
+  // Several words of a line may be missing in the same place.
+  const near = new Set<string>();
+  const there = new Set<string>();
   for (const { state, selection } of sources) {
     const name = selection.file ?? selection.family;
     if (name === undefined) continue;
@@ -69,14 +70,15 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
     const listed = await state.logFiles().catch(() => []);
     const names = [...new Set(listed.flatMap((each) => [each.name, each.family]))];
     if (names.includes(name)) continue;
-    near.push(...nearestNames(name, names), ...(await nearFiles(name)).map((file) => `./${file}`));
-    there.push(...new Set(listed.map(({ family }) => family)));
+    for (const found of nearestNames(name, names)) near.add(found);
+    for (const found of await nearFiles(name)) near.add(`./${found}`);
+    for (const { family } of listed) there.add(family);
   }
   const [reason = ''] = error.message.split('; did you mean');
-  if (near.length > 0) return new ProgramError(reason + meantText(near), { cause: error });
-  if (there.length === 0) return error;
-  const more = there.length > SHOWN_NAMES ? ` and ${there.length - SHOWN_NAMES} more` : '';
-  const shown = visibleText(`; there are ${there.slice(0, SHOWN_NAMES).join(', ')}${more}`);
+  if (near.size > 0) return new ProgramError(reason + meantText([...near]), { cause: error });
+  if (there.size === 0) return error;
+  const more = there.size > SHOWN_NAMES ? ` and ${there.size - SHOWN_NAMES} more` : '';
+  const shown = visibleText(`; there are ${[...there].slice(0, SHOWN_NAMES).join(', ')}${more}`);
   return new ProgramError(reason + shown, { cause: error });
 }
 
