@@ -4,6 +4,19 @@ import {
   type FlagDefinition,
   loadFlags,
 } from './command-definition.ts';
+import {
+  CONFIG_FLAG,
+  CONTEXT_FLAGS,
+  FILTER_FLAGS,
+  JOURNAL_FLAG,
+  MEMBER_FLAGS,
+  NODE_FLAGS,
+  OUTPUT_FLAGS,
+  PAGER_FLAG,
+  RECURSIVE_FLAG,
+  SHOWN_ZONE_FLAGS,
+  ZONE_FLAGS,
+} from './shared-flags.ts';
 
 const START = '<!-- commands: made from the program by packages/cli/src/docs-page.ts, do not edit -->';
 const END = '<!-- end of commands -->';
@@ -18,8 +31,42 @@ export async function updateDocsPage(page: string, tree: CommandDefinition): Pro
   return `${page.slice(0, start)}${START}\n\n${await commandReference(tree)}\n${page.slice(end)}`;
 }
 
+/** Flags that many commands have: described once, under this heading. */
+const SHARED: readonly { heading: string; flags: readonly FlagDefinition[] }[] = [
+  { heading: 'Filters', flags: FILTER_FLAGS },
+  { heading: 'Context', flags: CONTEXT_FLAGS },
+  { heading: 'Nodes', flags: MEMBER_FLAGS },
+  { heading: 'Time zone', flags: SHOWN_ZONE_FLAGS },
+  {
+    heading: 'Local files',
+    flags: [...ZONE_FLAGS.filter((flag) => !SHOWN_ZONE_FLAGS.includes(flag)), RECURSIVE_FLAG, CONFIG_FLAG, JOURNAL_FLAG],
+  },
+  { heading: 'Connection', flags: NODE_FLAGS },
+  { heading: 'Output', flags: [...OUTPUT_FLAGS, PAGER_FLAG] },
+];
+
+/** Takes the shared flags out of a command's own. A group counts if all of its flags are there, but for the pager. */
+function splitShared(flags: readonly FlagDefinition[]): { own: FlagDefinition[]; also: string } {
+  const has = (flag: FlagDefinition, among: readonly FlagDefinition[]) =>
+    among.some((other) => String(flagRow(other)) === String(flagRow(flag)));
+  const groups = SHARED.filter((group) => group.flags.every((flag) => flag === PAGER_FLAG || has(flag, flags)));
+  const shared = groups.flatMap((group) => group.flags);
+  const links = groups.map(({ heading }) => `[${heading.toLowerCase()}](#${toAnchor(heading)})`);
+  const also = links.length > 0 ? `Also the flags of ${links.join(', ')}.` : '';
+  return { own: flags.filter((flag) => !has(flag, shared)), also };
+}
+
+function sharedSection(): string {
+  const tables = SHARED.map(({ heading, flags }) => `#### Flags of ${heading.toLowerCase()}\n\n${flagTable(flags)}`);
+  return ['### Flags of many commands', ...tables].join('\n\n');
+}
+
+function toAnchor(heading: string): string {
+  return `flags-of-${heading.toLowerCase().replaceAll(' ', '-')}`;
+}
+
 async function commandReference(tree: CommandDefinition): Promise<string> {
-  const sections: string[] = [];
+  const sections = [`${sharedSection()}\n`];
   for (const command of tree.commands ?? []) sections.push(...(await commandSections(command, tree.name)));
   return sections.join('\n');
 }
@@ -36,15 +83,15 @@ async function commandSection(command: CommandDefinition, name: string): Promise
   const flags = await loadFlags(command);
   const hasSettings = flags.some(({ long }) => long === SETTING_FLAG);
   const settings = hasSettings ? await settingFlags() : new Set<string>();
-  const own = flags.filter(({ long }) => !settings.has(long));
+  const { own, also } = splitShared(flags.filter(({ long }) => !settings.has(long)));
   const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(argumentUsage)].join(' ');
   const parts = [
     `### ${name}`,
     `${capitalised(about)}.`,
     alias === undefined ? '' : `Also available as \`${alias}\`, its former name.`,
     fence([usage]),
-    table(['argument', 'meaning'], args.map(argumentRow)),
-    table(['flag', 'meaning', 'default'], own.map(flagRow)),
+    flagTable(own, args),
+    also,
     hasSettings ? 'Plus one flag for every setting of a node: [settings.md](settings.md).' : '',
     ...notes.map((note) => note.replaceAll('\n', '\\\n')),
     examples.length > 0 ? fence(exampleLines(examples)) : '',
@@ -69,7 +116,7 @@ function argumentUsage({ name, optional, many }: ArgumentDefinition): string {
 }
 
 function argumentRow(argument: ArgumentDefinition): string[] {
-  return [code(argumentUsage(argument)), cell(argument.about)];
+  return [code(argumentUsage(argument)), cell(argument.about), ''];
 }
 
 function flagRow({ long, short, value, alone, choices, many, default: byDefault, about }: FlagDefinition): string[] {
@@ -77,6 +124,11 @@ function flagRow({ long, short, value, alone, choices, many, default: byDefault,
   const behind = shown === undefined ? '' : alone === undefined ? ` ${shown}${many ? '...' : ''}` : ` [${shown}]`;
   const names = short === undefined ? `--${long}` : `-${short}, --${long}`;
   return [code(names + behind), cell(about), cell(byDefault ?? '')];
+}
+
+function flagTable(flags: readonly FlagDefinition[], args: readonly ArgumentDefinition[] = []): string {
+  const first = args.length === 0 ? 'flag' : flags.length === 0 ? 'argument' : 'argument or flag';
+  return table([first, 'meaning', 'default'], [...args.map(argumentRow), ...flags.map(flagRow)]);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
