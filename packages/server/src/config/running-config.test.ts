@@ -17,13 +17,13 @@ async function compare(path: string, text: string, output: string) {
 describe('what a service runs with is compared with its file by meaning', () => {
   it('PostgreSQL: rows with units', async () => {
     const text =
-      'shared_buffers = 128MB\nwork_mem = 4MB\nmax_wal_size = 1GB\nlog_rotation_age = 1d\nfsync = yes\ntemp_buffers = 1024\nport = 5432\nonly_here = 1\n';
+      "shared_buffers = 128MB\nwork_mem = 4MB\nmax_wal_size = 1GB\nlog_rotation_age = 1d\nfsync = yes\ntemp_buffers = 1024\nport = 5432\nlog_line_prefix = '%m [%p] '\nonly_here = 1\n";
     const output =
-      'shared_buffers|16384|8kB|configuration file\nwork_mem|8192|kB|session\nmax_wal_size|1024|MB|x\nlog_rotation_age|1440|min|x\nfsync|on||x\ntemp_buffers|1024|8kB|x\nport|5432||x\n';
+      'shared_buffers|16384|8kB|configuration file\nwork_mem|8192|kB|session\nmax_wal_size|1024|MB|x\nlog_rotation_age|1440|min|x\nfsync|on||x\ntemp_buffers|1024|8kB|x\nport|5432||x\nlog_line_prefix|%m [%p] ||x\n';
     expect(await compare('postgresql.conf', text, output)).toEqual({
       state: 'differs',
       detail: null,
-      comparedKeys: 7,
+      comparedKeys: 8,
       differences: [{ key: 'work_mem', onDisk: '4MB', running: '8192kB' }],
     });
   });

@@ -139,7 +139,8 @@ function meansSame(onDisk: SettingJson, running: SettingJson): boolean {
 }
 
 function readings(value: SettingJson): Set<string> {
-  const text = Array.isArray(value) ? value.join(' ') : String(value);
+  // Rows are printed without the blanks around a value, such as the one that ends Debian's log_line_prefix.
+  const text = (Array.isArray(value) ? value.join(' ') : String(value)).trim();
   const found = new Set([canonicalValue(text), text.replace(/\/$/, '').replace(/\s+/g, ' ').toLowerCase()]);
   const [, amount, letter = '', bytes] = /^(\d+)([kmgt])(b?)$/i.exec(text) ?? [];
   if (amount !== undefined)
