@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
+import { ensurePrograms } from '../scripts/programs.mjs';
 import { BINARY, runCommand, runToEnd, tempDir } from './testing/program.ts';
 
 const SHARDS = [13, 13, 130, 7]
@@ -86,6 +87,20 @@ describe('porthole completion', () => {
     const { stdout } = await run('bash', ['--norc', '-c', [script, program, ...lines].join('\n')], { cwd, env });
     expect(stdout.split('\n')).toEqual(['b.log', 'a.log', 'prod', '']);
   });
+});
+
+it('offers in fish what the program knows', async () => {
+  const fish = ensurePrograms(['fish']).get('fish') ?? '';
+  const { cwd, url } = await startNamedNode();
+  const { stdout: script } = await runCommand(['completion', 'fish'], cwd);
+  writeFileSync(join(cwd, 'porthole.fish'), script);
+  const program = `function porthole; '${process.execPath}' '${BINARY}' $argv; end`;
+  const lines = ['porthole logs -Q shard=1', 'porthole logs here:b', 'porthole nodes -c pr', 'porthole logs -l wa'];
+  const asked = lines.map((line) => `complete -C '${line}' | string split -f 1 \\t`);
+  const env = { PATH: process.env.PATH, HOME: cwd, PORTHOLE_URL: url, ...PATIENT };
+  const run = promisify(execFile);
+  const { stdout } = await run(fish, ['-N', '-c', [program, 'source porthole.fish', ...asked].join('\n')], { cwd, env });
+  expect(stdout.split('\n')).toEqual(['shard=13', 'shard=130', 'here:b.log', 'prod', 'warn', '']);
 });
 
 /** A node with the id `here` and two logs, two contexts, and a configuration file. */

@@ -14,6 +14,7 @@ const PACKAGES = {
   etcd: 'etcd-server',
   faketime: 'faketime',
   'firefox-esr': 'firefox-esr',
+  fish: 'fish',
   git: 'git',
   go: 'golang-go',
   grep: 'grep',

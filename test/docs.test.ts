@@ -13,7 +13,7 @@ const PAGES = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...['docs', 'docs/tasks'].flatMap((dir) => readdirSync(join(root, dir)).map((name) => `${dir}/${name}`)),
 ].filter((path) => path.endsWith('.md'));
 
 /** First cells of the rows of all Markdown tables, code marks taken off. */

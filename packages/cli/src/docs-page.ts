@@ -87,9 +87,8 @@ async function commandSection(command: CommandDefinition, name: string): Promise
   const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(argumentUsage)].join(' ');
   const parts = [
     `### ${name}`,
-    `${capitalised(about)}.`,
+    `\`${usage}\`: ${about}.`,
     alias === undefined ? '' : `Also available as \`${alias}\`, its former name.`,
-    fence([usage]),
     flagTable(own, args),
     also,
     hasSettings ? 'Plus one flag for every setting of a node: [settings.md](settings.md).' : '',
@@ -147,8 +146,4 @@ function cell(text: string): string {
 
 function code(text: string): string {
   return `\`${cell(text)}\``;
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
