@@ -99,7 +99,10 @@ it('offers in fish what the program knows', async () => {
   const asked = lines.map((line) => `complete -C '${line}' | string split -f 1 \\t`);
   const env = { PATH: process.env.PATH, HOME: cwd, PORTHOLE_URL: url, ...PATIENT };
   const run = promisify(execFile);
-  const { stdout } = await run(fish, ['-N', '-c', [program, 'source porthole.fish', ...asked].join('\n')], { cwd, env });
+  const { stdout } = await run(fish, ['-N', '-c', [program, 'source porthole.fish', ...asked].join('\n')], {
+    cwd,
+    env,
+  });
   expect(stdout.split('\n')).toEqual(['shard=13', 'shard=130', 'here:b.log', 'prod', 'warn', '']);
 });
 

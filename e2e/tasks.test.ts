@@ -62,7 +62,9 @@ test('behind nginx', async () => {
   const names = ['-subj', '/CN=logs.example.org', '-addext', 'subjectAltName=DNS:localhost,DNS:logs.example.org'];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...names, ...key], { stdio: 'pipe' });
   Object.assign(page.env, { CURL_CA_BUNDLE: cert, NODE_EXTRA_CA_CERTS: cert });
-  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${nginx}/${name};`);
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${nginx}/${name};`,
+  );
   const include = `http { access_log off; ${temp.join(' ')} include ${nginx}/conf.d/*.conf; }`;
   writeFileSync(
     join(nginx, 'nginx.conf'),
@@ -180,14 +182,18 @@ test('three nodes with etcd and mutual TLS', async () => {
   });
   await eventually(async () => {
     const { stdout } = await new Program(['nodes', '-o', 'json'], { cwd: page.dir, env: page.env }).end();
-    const states = stdout.trim().split('\n').map((text) => (JSON.parse(text) as { state: string }).state);
+    const states = stdout
+      .trim()
+      .split('\n')
+      .map((text) => (JSON.parse(text) as { state: string }).state);
     expect(states).toEqual(['up', 'up', 'up']);
   });
   expect(printed.get('porthole logs --all -l error -S 1h')?.match(/the disk is full/g)).toHaveLength(3);
   // Nodes have said nothing about what is deprecated or about certificates.
   expect(nodes.map(({ stderr }) => stderr)).toEqual(['', '', '']);
   const url = `https://127.0.0.13:${port}`;
-  const ask = (...args: string[]) => new Program(['nodes', '--url', url, ...args], { cwd: page.dir, env: { ...page.env } });
+  const ask = (...args: string[]) =>
+    new Program(['nodes', '--url', url, ...args], { cwd: page.dir, env: { ...page.env } });
   const anybody = await ask('--ca-file', 'ca.pem', '-c', '').end();
   expect(anybody.code).toBe(2);
   const bob = new Program(['logs', '--url', url, '--ca-file', 'ca.pem', '-n', '1'], {
@@ -204,7 +210,10 @@ test('beside PostgreSQL', async () => {
     replace: (dir) => [
       ['/etc/postgresql/15/main/postgresql.conf', server.configFile],
       ['/var/log/postgresql', server.logDir],
-      ['["psql", "-XAtq", "-d", "postgres", "-c",', JSON.stringify(server.configCommand.slice(0, -1)).replace(/\]$/, ',')],
+      [
+        '["psql", "-XAtq", "-d", "postgres", "-c",',
+        JSON.stringify(server.configCommand.slice(0, -1)).replace(/\]$/, ','),
+      ],
       ['/etc/', `${dir}/etc/`],
     ],
     env: { PORTHOLE_URL: `http://127.0.0.1:${port}` },
@@ -216,7 +225,7 @@ test('beside PostgreSQL', async () => {
     'cd /opt/porthole && npm ci --omit=dev --ignore-scripts': () => {},
     'ln -s /opt/porthole/node_modules/porthole/bin/porthole.cjs /usr/local/bin/porthole': () => {},
     // The tests of a sidecar ask as the owner of the database.
-    [`su postgres -c "psql -c 'create role porthole login; grant pg_read_all_settings to porthole'"`]: () => {
+    'su postgres -c "psql -c \'create role porthole login; grant pg_read_all_settings to porthole\'"': () => {
       const [psql = '', ...args] = server.configCommand.slice(0, -2);
       const sql = 'create role porthole login; grant pg_read_all_settings to porthole';
       execFileSync(psql, [...args, '-c', sql], { stdio: 'pipe' });
@@ -328,7 +337,11 @@ test('a log format of your own', async () => {
   const doctor = printed.get('porthole doctor --config porthole.toml');
   expect(doctor).toMatch(/^ok +log formats: .*gateway/m);
   const records = printed.get('porthole logs ./gateway.log --config porthole.toml -l error -o json') ?? '';
-  expect(JSON.parse(records)).toMatchObject({ level: 'ERROR', message: 'refused\n  code 51', context: { order: 4712 } });
+  expect(JSON.parse(records)).toMatchObject({
+    level: 'ERROR',
+    message: 'refused\n  code 51',
+    context: { order: 4712 },
+  });
   expect(printed.get('porthole logs top order ./gateway.log --config porthole.toml')).toMatch(/^4711 +1/m);
 });
 

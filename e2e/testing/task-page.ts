@@ -89,5 +89,7 @@ function commandLines(block: string): string[] {
       [head.trim(), ...body.trim().split(/\n\s*/), end].join('; ').replace('do; ', 'do '),
     )
     .split('\n');
-  return lines.map((line) => line.replace(/\s+# .*$/, '').trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  return lines
+    .map((line) => line.replace(/\s+# .*$/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
 }

@@ -39,7 +39,12 @@ const SHARED: readonly { heading: string; flags: readonly FlagDefinition[] }[] =
   { heading: 'Time zone', flags: SHOWN_ZONE_FLAGS },
   {
     heading: 'Local files',
-    flags: [...ZONE_FLAGS.filter((flag) => !SHOWN_ZONE_FLAGS.includes(flag)), RECURSIVE_FLAG, CONFIG_FLAG, JOURNAL_FLAG],
+    flags: [
+      ...ZONE_FLAGS.filter((flag) => !SHOWN_ZONE_FLAGS.includes(flag)),
+      RECURSIVE_FLAG,
+      CONFIG_FLAG,
+      JOURNAL_FLAG,
+    ],
   },
   { heading: 'Connection', flags: NODE_FLAGS },
   { heading: 'Output', flags: [...OUTPUT_FLAGS, PAGER_FLAG] },

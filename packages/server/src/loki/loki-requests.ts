@@ -218,10 +218,7 @@ async function listPatterns(request: LokiRequest): Promise<object> {
     }
   }
   const countOf = ({ samples: [[, count] = [0, 0]] }: (typeof found)[number]) => count;
-  return successWith(
-    found.sort((a, b) => countOf(b) - countOf(a)).slice(0, filter.limit),
-    streams,
-  );
+  return successWith(found.sort((a, b) => countOf(b) - countOf(a)).slice(0, filter.limit), streams);
 }
 
 /** Loki's names for what values look like, where they are others. */
