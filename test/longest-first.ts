@@ -10,6 +10,7 @@ export const LONGEST = [
   'e2e/packages.test.ts',
   'test/node-state.test.ts',
   'e2e/archive-away.test.ts',
+  'e2e/tasks.test.ts',
   'packages/server/src/http/many-files.test.ts',
   'packages/server/src/cluster/paged-death.test.ts',
   'e2e/archive.test.ts',
