@@ -8,7 +8,7 @@ import { startClickHouse } from '@porthole/archive/testing';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { ensurePrograms } from '../scripts/programs.mjs';
+import { ensurePrograms, type ProgramName } from '../scripts/programs.mjs';
 import { FRAMEWORKS, installTools, linkPackages } from './testing/install-tools.ts';
 import { Program } from './testing/program.ts';
 import { createPostgres } from './testing/real-servers.ts';
@@ -27,8 +27,8 @@ async function serve(page: TaskPage, config: string, port: number, ...flags: str
 }
 
 /** A server that a page starts, until the test ends. */
-function start([name = '', ...args]: string[], page: TaskPage): void {
-  const program = ensurePrograms([name as 'etcd']).get(name) ?? name;
+function start([name, ...args]: [ProgramName, ...string[]], page: TaskPage): void {
+  const program = ensurePrograms([name]).get(name) ?? name;
   const env = { ...page.env, ETCD_UNSUPPORTED_ARCH: process.arch };
   const child = spawn(program, args, { cwd: page.dir, env, stdio: 'ignore' });
   onTestFinished(
@@ -163,7 +163,10 @@ test('three nodes with etcd and mutual TLS', async () => {
       install('127.0.0.11', etc);
       const url = `http://127.0.0.1:${peer}`;
       const peers = ['--listen-peer-urls', url, '--initial-advertise-peer-urls', url];
-      start([...page.here(etcdLine).split(' '), ...peers, '--initial-cluster', `default=${url}`], page);
+      start(
+        ['etcd', ...page.here(etcdLine).split(' ').slice(1), ...peers, '--initial-cluster', `default=${url}`],
+        page,
+      );
     },
     'porthole serve --config /etc/porthole/porthole.toml': async () => {
       const text = readFileSync(join(etc, 'porthole.toml'), 'utf8');

@@ -6,6 +6,7 @@ type ProgramName =
   | 'dd'
   | 'etcd'
   | 'firefox-esr'
+  | 'fish'
   | 'git'
   | 'go'
   | 'grep'

@@ -404,7 +404,9 @@ function textOf(body: unknown, type: string): string {
 
 /** A name that is given several times has a list of values. */
 function formText(fields: object): string {
-  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]));
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((each): [string, string] => [name, String(each)]),
+  );
   return new URLSearchParams(pairs).toString();
 }
 
