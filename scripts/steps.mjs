@@ -1,3 +1,4 @@
+import '../packages/cli/bin/check-node.cjs';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +21,6 @@ const STAMP = `${ROOT}node_modules/.porthole-lock`;
 
 /** Installs exactly what the lockfile says, unless that is what is there. Quick when nothing is to do. */
 export async function install() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) {
-    fail(`Node.js 20.19 or newer is needed, this is ${process.versions.node}`);
-  }
   const wanted = createHash('sha256')
     .update(readFileSync(`${ROOT}package-lock.json`))
     .digest('hex');

@@ -11,8 +11,8 @@ const execute = promisify(execFile);
 function createCheckout(): string {
   const checkout = mkdtempSync(join(tmpdir(), 'porthole-install-'));
   onTestFinished(() => rmSync(checkout, { recursive: true, force: true }));
-  for (const script of ['steps.mjs', 'run-group.mjs'])
-    cpSync(join(import.meta.dirname, '../scripts', script), join(checkout, 'scripts', script));
+  for (const path of ['scripts/steps.mjs', 'scripts/run-group.mjs', 'packages/cli/bin/check-node.cjs'])
+    cpSync(join(import.meta.dirname, '..', path), join(checkout, path));
   mkdirSync(join(checkout, 'dependency'));
   const dependencies = { dependency: 'file:dependency' };
   writeJson(join(checkout, 'dependency/package.json'), { name: 'dependency', version: '1.0.0' });

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+require('./check-node.cjs');
 const { existsSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
