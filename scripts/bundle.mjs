@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
+import { commonJs } from './bundle-commonjs.mjs';
 import { bundleWorkers, SCAN_WORKER } from './bundle-workers.mjs';
 import { CONSOLE } from './console.mjs';
 import { directImports } from './direct-imports.mjs';
@@ -51,6 +52,24 @@ const BUNDLES = [
     },
     inside: [
       'eventsource-parser',
+      // One of these has a script that would run at installation, which package managers ask their users about.
+      '@grpc/grpc-js',
+      '@grpc/proto-loader',
+      '@grpc/reflection',
+      'grpc-health-check',
+      '@js-sdsl/ordered-map',
+      'lodash.camelcase',
+      'long',
+      'protobufjs',
+      '@protobufjs/aspromise',
+      '@protobufjs/base64',
+      '@protobufjs/codegen',
+      '@protobufjs/eventemitter',
+      '@protobufjs/fetch',
+      '@protobufjs/float',
+      '@protobufjs/path',
+      '@protobufjs/pool',
+      '@protobufjs/utf8',
       '@grafana/lezer-logql',
       '@lezer/common',
       '@lezer/lr',
@@ -81,7 +100,7 @@ export async function bundle() {
 async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
-    ...['bundle.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
+    ...['bundle.mjs', 'bundle-commonjs.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
   );
   const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
   if (stale.length === 0) return;
@@ -104,6 +123,7 @@ async function bundleCode() {
       define: { PORTHOLE_VERSION: JSON.stringify(versionOf(name)) },
       // Our own packages by their built files, the packages of others stay where they are installed.
       plugins: [
+        commonJs,
         { name: 'ours', setup: (made) => resolveOurs(made, inside) },
         directImports((name) => builtFile(name, 'default')),
       ],

@@ -14,5 +14,9 @@ export interface LockEntry {
 
 export function readLock(root: string): Record<string, LockEntry>;
 export function nameOf(folder: string): string;
-export function lockedTree(lock: Record<string, LockEntry>, names: readonly string[]): Map<string, string[]>;
+export function lockedTree(
+  lock: Record<string, LockEntry>,
+  names: readonly string[],
+  without?: readonly string[],
+): Map<string, string[]>;
 export function othersIn(root: string, folder: string, field: 'dependencies' | 'devDependencies'): string[];

@@ -15,14 +15,14 @@ export function nameOf(folder) {
 
 /**
  * Everything that comes with the named packages, as folder -> folders it needs. Found as Node.js finds it: in the folder
- * of who asks, then further out.
+ * of who asks, then further out. `without` are names of packages that are left out, with what only they need.
  */
-export function lockedTree(lock, names) {
+export function lockedTree(lock, names, without = []) {
   const tree = new Map();
   const waiting = names.map((name) => folderOf(lock, '', name));
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     if (tree.has(folder)) continue;
-    const needs = neededBy(lock, folder);
+    const needs = neededBy(lock, folder).filter((need) => !without.includes(nameOf(need)));
     tree.set(folder, needs);
     waiting.push(...needs);
   }

@@ -16,6 +16,9 @@ const PRODUCTS = [
   { folder: 'packages/client', type: 'library', inside: ['packages/client'] },
 ];
 
+/** What packages that are built in need for their types or for a command line of theirs, which are not. */
+const NOT_BUILT_IN = ['@types/node', 'yargs'];
+
 /** File name -> text. */
 export function billsOfMaterials({ SOURCE_DATE_EPOCH } = process.env) {
   const time = SOURCE_DATE_EPOCH ? new Date(Number(SOURCE_DATE_EPOCH) * 1000).toISOString() : undefined;
@@ -36,8 +39,8 @@ function billOf({ folder, type, inside }, timestamp) {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
   const needed = othersIn(ROOT, folder, 'dependencies');
   const bundled = inside.flatMap((from) => othersIn(ROOT, from, 'devDependencies'));
-  const tree = lockedTree(lock, [...needed, ...bundled]);
-  const inBundle = [...lockedTree(lock, bundled).keys()].map(nameOf);
+  const tree = lockedTree(lock, [...needed, ...bundled], NOT_BUILT_IN);
+  const inBundle = [...lockedTree(lock, bundled, NOT_BUILT_IN).keys()].map(nameOf);
   const product = { type, ...identityOf(name, version), licenses: licencesOf(license) };
   const components = [...tree.keys()].map((path) => componentOf(path, lock[path], inBundle));
   const direct = [...needed, ...bundled].map((other) => refOf(`node_modules/${other}`, lock));

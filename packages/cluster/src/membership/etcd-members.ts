@@ -1,5 +1,5 @@
 import { codeOf, MEMBER_ID, type Member, PortholeError, quoteInput, readLabels } from '@porthole/contract';
-import type { EtcdAccess } from './etcd/etcd-connection.ts';
+import type { EtcdAccess } from './etcd/etcd-access.ts';
 import { checkMemberId, readMemberAddress } from './member-address.ts';
 import { type Departure, type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';

@@ -1,5 +1,5 @@
 import { type Member, PortholeError, quoteInput } from '@porthole/contract';
-import type { EtcdAccess } from './etcd/etcd-connection.ts';
+import type { EtcdAccess } from './etcd/etcd-access.ts';
 import { checkMemberId, readAddress } from './member-address.ts';
 import { type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';

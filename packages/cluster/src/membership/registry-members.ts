@@ -1,7 +1,7 @@
 import { errorMessage, type Member, type MembershipState, PortholeError } from '@porthole/contract';
 import { pause } from '@porthole/logs';
 import { type Owned, owned } from '@porthole/logs/shared';
-import type { EtcdAccess } from './etcd/etcd-connection.ts';
+import type { EtcdAccess } from './etcd/etcd-access.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
 import { type Address, readAddress } from './member-address.ts';

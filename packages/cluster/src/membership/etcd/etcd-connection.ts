@@ -12,6 +12,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import type { Address } from '../member-address.ts';
+import type { EtcdAccess } from './etcd-access.ts';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
 import type { AuthMethods, KVMethods, LeaseMethods, WatchMethods } from './generated/messages.ts';
 
@@ -42,22 +43,6 @@ const NO_SERVER_NAME = { 'grpc.ssl_target_name_override': 'etcd.invalid' };
 const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true };
 
 const SERVICES = ['KV', 'Watch', 'Lease', 'Auth'];
-
-/** PEM texts. */
-export interface EtcdTls {
-  /** CA of the etcd certificate; default: the system CAs. */
-  ca?: string;
-  /** If etcd requires client certificates. */
-  cert?: string;
-  key?: string;
-}
-
-/** The functions are called for each session and each authentication: files may have changed. */
-export interface EtcdAccess {
-  user?: string;
-  password?: string | (() => string);
-  tls?: EtcdTls | (() => EtcdTls);
-}
 
 interface CallOptions {
   signal?: AbortSignal;

@@ -3,7 +3,8 @@ import { codeOf, errorMessage, type Member, quoteInput } from '@porthole/contrac
 import type { Address } from '../member-address.ts';
 import { MemberDraft, type MemberList, type ReadDeparture, type ReadMember } from '../member-list.ts';
 import type { MembershipLog } from '../membership.ts';
-import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
+import type { EtcdAccess } from './etcd-access.ts';
+import { EtcdConnection } from './etcd-connection.ts';
 import { type KeyChange, listPrefixes, watchPrefixes } from './prefixes.ts';
 import { Registration, type RegistrationOptions } from './registration.ts';
 
