@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { lockedTree, othersIn, readLock } from './locked-tree.mjs';
 import { writeBills } from './sbom.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
@@ -12,20 +13,24 @@ import { build, fail, install, ROOT } from './steps.mjs';
  * With --as-built, what an earlier build left is packed instead: a test compares the two.
  */
 
-const RELEASE = join(ROOT, 'release');
+export const RELEASE = join(ROOT, 'release');
+const HASHES = 'SHA256SUMS';
 const PACKAGES = ['packages/cli', 'packages/client'];
 
 /** What earlier builds left. It may be of another commit, and only times show whether it is stale. */
 const BUILT = ['dist', 'lib', 'web', 'src/grpc/generated', 'src/membership/etcd/generated'];
 
-if (!process.argv.includes('--as-built')) await buildFromNothing();
-rmSync(RELEASE, { recursive: true, force: true });
-mkdirSync(RELEASE);
-for (const path of PACKAGES) evenModes(join(ROOT, path));
-const [program] = packAll();
-writeBills(RELEASE);
-writeInstallation(program);
-console.log(writeHashes());
+/** Makes a release in an empty folder; `asBuilt` packs what an earlier build left. */
+export async function makeRelease(folder, { asBuilt = false } = {}) {
+  if (!asBuilt) await buildFromNothing();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const path of PACKAGES) evenModes(join(ROOT, path));
+  const [program] = packAll(folder);
+  writeBills(folder);
+  writeInstallation(folder, program);
+  return writeHashes(folder);
+}
 
 async function buildFromNothing() {
   await install();
@@ -44,8 +49,8 @@ function evenModes(folder) {
 }
 
 /** The names of the tarballs, by one npm: starting it takes longer than packing. They were built just now, so nothing is run. */
-function packAll() {
-  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', RELEASE];
+function packAll(release) {
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', release];
   const folders = PACKAGES.map((path) => `./${path}`);
   const { status, stdout, stderr } = spawnSync('npm', [...args, ...folders], { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) fail(`npm pack failed:\n${stderr}`);
@@ -56,11 +61,11 @@ function packAll() {
  * The manifest of the program names its own dependencies exactly, but those name theirs by ranges. `npm ci` in release/
  * installs what the lockfile of this checkout has, each package compared with its hash.
  */
-function writeInstallation(tarball) {
+function writeInstallation(release, tarball) {
   const lock = readLock(ROOT);
   const { version, license, dependencies, bin, engines } = manifestOf('packages/cli');
   const needs = { porthole: `file:${tarball}` };
-  const integrity = `sha512-${hashOf(tarball, 'sha512', 'base64')}`;
+  const integrity = `sha512-${hashOf(join(release, tarball), 'sha512', 'base64')}`;
   const packages = {
     '': { name: 'porthole-installation', dependencies: needs },
     'node_modules/porthole': { version, resolved: needs.porthole, integrity, license, dependencies, bin, engines },
@@ -69,16 +74,17 @@ function writeInstallation(tarball) {
     const { dev, devOptional, ...entry } = lock[path];
     packages[path] = entry;
   }
-  writeJson('package.json', { name: 'porthole-installation', private: true, dependencies: needs });
-  writeJson('package-lock.json', { name: 'porthole-installation', lockfileVersion: 3, requires: true, packages });
+  writeJson(join(release, 'package.json'), { name: 'porthole-installation', private: true, dependencies: needs });
+  writeJson(join(release, 'package-lock.json'), { name: 'porthole-installation', lockfileVersion: 3, requires: true, packages });
 }
 
-/** As `sha256sum --check` reads them. */
-function writeHashes() {
-  const lines = readdirSync(RELEASE)
+/** Writes the hashes of all files of a release, as `sha256sum --check` reads them. */
+export function writeHashes(release) {
+  const lines = readdirSync(release)
+    .filter((file) => file !== HASHES)
     .sort()
-    .map((file) => `${hashOf(file, 'sha256', 'hex')}  ${file}\n`);
-  writeFileSync(join(RELEASE, 'SHA256SUMS'), lines.join(''));
+    .map((file) => `${hashOf(join(release, file), 'sha256', 'hex')}  ${file}\n`);
+  writeFileSync(join(release, HASHES), lines.join(''));
   return lines.join('').trimEnd();
 }
 
@@ -88,10 +94,13 @@ function manifestOf(path) {
 
 function hashOf(file, algorithm, encoding) {
   return createHash(algorithm)
-    .update(readFileSync(join(RELEASE, file)))
+    .update(readFileSync(file))
     .digest(encoding);
 }
 
 function writeJson(file, value) {
-  writeFileSync(join(RELEASE, file), `${JSON.stringify(value, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  console.log(await makeRelease(RELEASE, { asBuilt: process.argv.includes('--as-built') }));

@@ -4,6 +4,7 @@ type ProgramName =
   | 'clickhouse-server'
   | 'curl'
   | 'dd'
+  | 'dpkg-deb'
   | 'etcd'
   | 'firefox-esr'
   | 'fish'
@@ -16,6 +17,7 @@ type ProgramName =
   | 'initdb'
   | 'lnav'
   | 'logrotate'
+  | 'mandoc'
   | 'mariadb'
   | 'mariadb-install-db'
   | 'mariadbd'
@@ -34,6 +36,8 @@ type ProgramName =
   | 'sqlite3'
   | 'systemd-analyze'
   | 'systemd-journal-remote'
+  | 'systemd-sysusers'
+  | 'tar'
   | 'wc'
   | 'wrk';
 

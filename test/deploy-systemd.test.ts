@@ -17,12 +17,12 @@ function directiveValues(text: string, directive: string): string[] {
 /** Units that ours depends on. Those of this machine would bring others along, with warnings about them. */
 const TARGETS = ['sysinit.target', 'basic.target', 'shutdown.target', 'network-online.target', 'multi-user.target'];
 
-/** What systemd says about a unit as it would be installed, with the Node.js of this machine. */
+/** What systemd says about a unit as it would be installed, with a program that is there. */
 function analyze(text: string, ...verb: string[]): { status: number | null; said: string } {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-unit-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'porthole.service.d'));
-  writeFileSync(join(folder, 'porthole.service'), text.replace('/usr/bin/node', process.execPath));
+  writeFileSync(join(folder, 'porthole.service'), text.replace('ExecStart=porthole', `ExecStart=${process.execPath}`));
   writeFileSync(join(folder, 'porthole.service.d/expose.conf'), dropIn);
   for (const target of TARGETS) writeFileSync(join(folder, target), '[Unit]\nDefaultDependencies=no\n');
   const program = ensurePrograms(['systemd-analyze']).get('systemd-analyze') ?? '';
@@ -46,12 +46,9 @@ describe('deploy/systemd', () => {
   });
 
   it('starts the program with flags and settings that exist, on the loopback address', async () => {
-    const [node, program, command, ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
-    expect([node, program, command]).toEqual([
-      '/usr/bin/node',
-      '/opt/porthole/node_modules/porthole/bin/porthole.cjs',
-      'serve',
-    ]);
+    const [program, command, ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
+    // systemd looks for it in /usr/local/bin and /usr/bin.
+    expect([program, command]).toEqual(['porthole', 'serve']);
     const { settings, warnings } = await loadDeployedSettings(words, {});
     expect(warnings).toEqual([]);
     expect(settings.http.host).toBe('127.0.0.1');
@@ -59,11 +56,17 @@ describe('deploy/systemd', () => {
   });
 
   it('lets it write only to its state directory, which is where it writes', async () => {
-    const [, , , ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
+    const [, , ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
     const { settings } = await loadDeployedSettings(words, {});
     const [state] = directiveValues(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
     expect(directiveValues(unit, 'WorkingDirectory')).toEqual([state]);
     expect(settings.logging.dir).toBe(`${state}/log`);
+    // The files that make its user and its directories agree with the unit.
+    const [user] = directiveValues(unit, 'User');
+    expect(readDeployed('systemd/porthole.sysusers')).toMatch(new RegExp(`^u ${user} - "\\w+" ${state}$`, 'm'));
+    const made = readDeployed('systemd/porthole.tmpfiles').match(/^d .*$/gm);
+    const mode = directiveValues(unit, 'StateDirectoryMode')[0];
+    expect(made).toEqual([state, settings.logging.dir].map((path) => `d ${path} ${mode} ${user} ${user} -`));
     // Recordings are beside the directory of the own log unless set.
     expect(settings.cluster.recordDir === '' || settings.cluster.recordDir.startsWith(`${state}/`)).toBe(true);
     expect(directiveValues(unit, 'ReadWritePaths')).toEqual([]);

@@ -26,6 +26,9 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** What runs it, instead of Node.js with the program of this checkout. */
   command?: string;
+  /** Who runs it, where the tests run as root. */
+  uid?: number;
+  gid?: number;
 }
 
 /** The real program, running. Killed when the test ends. */
@@ -36,12 +39,13 @@ export class Program {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], { cwd, env = {}, command }: ProgramOptions) {
+  constructor(args: readonly string[], { cwd, env = {}, command, ...user }: ProgramOptions) {
     const { PATH } = process.env;
     const [file, words] = command === undefined ? [process.execPath, [...FLAGS, BINARY, ...args]] : [command, args];
     this.#child = spawn(file, words, {
       cwd,
       env: { PATH, TZ: 'UTC', ...env },
+      ...user,
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own: what stands between us and the program does not hand on signals.
       detached: command !== undefined,

@@ -99,3 +99,9 @@ export interface CommandModule {
 export async function loadFlags({ flags = [] }: CommandDefinition): Promise<readonly FlagDefinition[]> {
   return typeof flags === 'function' ? await flags() : flags;
 }
+
+/** `<file>`, `[file]` or `[file...]`. */
+export function argumentUsage({ name, optional, many }: ArgumentDefinition): string {
+  const word = many ? `${name}...` : name;
+  return optional ? `[${word}]` : `<${word}>`;
+}

@@ -1,5 +1,6 @@
 import {
   type ArgumentDefinition,
+  argumentUsage,
   type CommandDefinition,
   type FlagDefinition,
   loadFlags,
@@ -112,11 +113,6 @@ function exampleLines(examples: NonNullable<CommandDefinition['examples']>): str
 async function settingFlags(): Promise<Set<string>> {
   const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
   return new Set(SETTING_DEFINITIONS.map(({ flag }) => flag.slice(2)));
-}
-
-function argumentUsage({ name, optional, many }: ArgumentDefinition): string {
-  const word = many ? `${name}...` : name;
-  return optional ? `[${word}]` : `<${word}>`;
 }
 
 function argumentRow(argument: ArgumentDefinition): string[] {

@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './command-definition.ts';
-import { loadFlags } from './command-definition.ts';
+import { argumentUsage, loadFlags } from './command-definition.ts';
 import type { FlagValue } from './invocation.ts';
 
 /** Called with the selected command after its line was parsed. */
@@ -149,9 +149,9 @@ function addNotes(command: Command, { examples = [], notes = [] }: CommandDefini
   if (parts.length > 0) command.addHelpText('after', `\n${parts.join('\n\n')}`);
 }
 
-function toArgument({ name, about, optional, many, check }: ArgumentDefinition): Argument {
-  const word = many ? `${name}...` : name;
-  const argument = new Argument(optional ? `[${word}]` : `<${word}>`, about);
+function toArgument(definition: ArgumentDefinition): Argument {
+  const { about, many, check } = definition;
+  const argument = new Argument(argumentUsage(definition), about);
   if (check)
     argument.argParser((text: string, before: unknown) =>
       many ? [before, checked(text, check)].flat() : checked(text, check),

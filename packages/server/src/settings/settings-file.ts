@@ -36,8 +36,11 @@ function settingSchema({ kind, about, env, default: byDefault, removed }: Settin
   };
 }
 
-/** A settings file in which every setting is a comment with its default. It names the schema for editors. */
-export function settingsTemplate(): string {
+/**
+ * A settings file in which every setting is a comment with its default, but those that are given, by key, have this value.
+ * It names the schema for editors.
+ */
+export function settingsTemplate(given: Readonly<Record<string, SettingScalar>> = {}): string {
   const head = [
     `#:schema ${SCHEMA_FILE}`,
     '# Settings of a Porthole node, each with its default. Remove the # before a name to change it.',
@@ -45,17 +48,17 @@ export function settingsTemplate(): string {
   ];
   const sections = SECTIONS.map((section) => {
     const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section && !definition.removed);
-    return [`[${section}]`, own.map(commentedSetting).join('\n\n')].join('\n');
+    return [`[${section}]`, own.map((definition) => describedSetting(definition, given[definition.key])).join('\n\n')].join('\n');
   });
   return `${[head.join('\n'), ...sections].join('\n\n')}\n`;
 }
 
-function commentedSetting(definition: SettingDefinition): string {
+function describedSetting(definition: SettingDefinition, value: SettingScalar | undefined): string {
   const { name, about, env, kind, default: byDefault } = definition;
   const limits = kind.limits === '' ? '' : ` ${kind.limits}.`;
   return [
     `# ${about}`,
     `# Type: ${kind.name}.${limits} Environment: ${env}.`,
-    `#${name} = ${toToml(definition, byDefault)}`,
+    value === undefined ? `#${name} = ${toToml(definition, byDefault)}` : `${name} = ${toToml(definition, value)}`,
   ].join('\n');
 }
