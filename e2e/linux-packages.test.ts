@@ -16,9 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { ensurePrograms } from '../scripts/programs.mjs';
+import { BILL } from '../test/testing/cyclonedx-schema.ts';
 import { Program } from './testing/program.ts';
 
 const execute = promisify(execFile);
@@ -30,8 +32,14 @@ const SOURCE_DATE_EPOCH = '1794700800';
 /** The architecture of this machine, as Node.js and Debian call it, and another one. */
 const [OWN, OTHER] =
   process.arch === 'arm64'
-    ? ([{ node: 'arm64', debian: 'arm64' }, { node: 'x64', debian: 'amd64' }] as const)
-    : ([{ node: 'x64', debian: 'amd64' }, { node: 'arm64', debian: 'arm64' }] as const);
+    ? ([
+        { node: 'arm64', debian: 'arm64' },
+        { node: 'x64', debian: 'amd64' },
+      ] as const)
+    : ([
+        { node: 'x64', debian: 'amd64' },
+        { node: 'arm64', debian: 'arm64' },
+      ] as const);
 
 /** What the header of a program says it is made for. */
 const MACHINES = { x64: 0x3e, arm64: 0xb7 };
@@ -95,6 +103,21 @@ describe('npm run package', () => {
       for (const file of [debOf(debian), archiveOf(node)]) expect(stdout).toContain(`${basename(file)}: OK`);
   });
 
+  it('has a bill of materials for each, with its Node.js', () => {
+    for (const { node } of [OWN, OTHER]) {
+      const bill = JSON.parse(readFileSync(archiveOf(node).replace('.tar.gz', '.cdx.json'), 'utf8')) as {
+        components: { name: string }[];
+        dependencies: { ref: string }[];
+      };
+      const validate = new Ajv({ allErrors: true, strict: false }).compile(BILL);
+      validate(bill);
+      expect(validate.errors ?? []).toEqual([]);
+      const names = bill.components.map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining([`node-linux-${node}`, 'undici', 'protobufjs']));
+      expect(bill.dependencies).toHaveLength(names.length + 1);
+    }
+  });
+
   it('puts the same files into the packages of both architectures, and the Node.js of each', async () => {
     const list = async (architecture: string) => {
       const { stdout } = await execute('dpkg-deb', ['--contents', debOf(architecture)], { maxBuffer: 1 << 24 });
@@ -147,7 +170,12 @@ describe('the Debian package', () => {
     writeFileSync(at('etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
     writeFileSync(at('etc/group'), 'root:x:0:\n');
     // What ours depends on is said to be there.
-    const installed = [['libc6', '2.36'], ['libgcc-s1', '12.2'], ['libstdc++6', '12.2'], ['systemd', '252']].map(
+    const installed = [
+      ['libc6', '2.36'],
+      ['libgcc-s1', '12.2'],
+      ['libstdc++6', '12.2'],
+      ['systemd', '252'],
+    ].map(
       ([name, version]) =>
         `Package: ${name}\nStatus: install ok installed\nMaintainer: nobody\nArchitecture: ${OWN.debian}\nMulti-Arch: same\nVersion: ${version}\nDescription: none\n`,
     );
@@ -164,7 +192,12 @@ describe('the Debian package', () => {
   }
 
   async function statusOf(): Promise<string> {
-    const { stdout } = await execute('dpkg-query', [`--root=${system}`, '--showformat=${Status} ${Version}', '-W', 'porthole']);
+    const { stdout } = await execute('dpkg-query', [
+      `--root=${system}`,
+      '--showformat=${Status} ${Version}',
+      '-W',
+      'porthole',
+    ]);
     return stdout;
   }
 
@@ -230,7 +263,12 @@ describe('the Debian package', () => {
     expect(read('etc/porthole/porthole.toml')).toContain('\ndir = "/var/lib/porthole/log"\n');
     const env = { PATH: `${at('usr/bin')}:/usr/bin:/bin`, PORTHOLE_LOGGING_DIR: at('var/lib/porthole/log') };
     const asUser = process.getuid?.() === 0 ? user : {};
-    const program = new Program(words, { cwd: at('var/lib/porthole'), command: at('usr/bin/porthole'), env, ...asUser });
+    const program = new Program(words, {
+      cwd: at('var/lib/porthole'),
+      command: at('usr/bin/porthole'),
+      env,
+      ...asUser,
+    });
     const url = await program.ready();
     const node = await (await fetch(`${url}api/v1/node`)).json();
     expect(node).toMatchObject({ versions: { porthole: manifest.version }, observes: 'self' });

@@ -53,7 +53,8 @@ function withoutFiles(path, { call, instead, file }) {
   const text = readFileSync(path, 'utf8');
   if (!text.includes(call)) throw new Error(`${path} does not call ${call}`);
   const { Root } = createRequire(import.meta.url)('protobufjs');
-  const json = JSON.stringify(new Root().loadSync(join(ROOT, 'node_modules', file), { keepCase: true }).toJSON());
+  // Names of fields as these packages expect them: in camel case, which changes none of the health service.
+  const json = JSON.stringify(new Root().loadSync(join(ROOT, 'node_modules', file)).toJSON());
   // These paths are not read any more; they are only handed out.
   return text.replace(call, instead(json)).replaceAll('__dirname', JSON.stringify(`/${dirname(file)}`));
 }

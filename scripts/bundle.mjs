@@ -100,7 +100,9 @@ export async function bundle() {
 async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
-    ...['bundle.mjs', 'bundle-commonjs.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
+    ...['bundle.mjs', 'bundle-commonjs.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) =>
+      timeOf(join(ROOT, 'scripts', name)),
+    ),
   );
   const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
   if (stale.length === 0) return;

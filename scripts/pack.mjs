@@ -75,7 +75,12 @@ function writeInstallation(release, tarball) {
     packages[path] = entry;
   }
   writeJson(join(release, 'package.json'), { name: 'porthole-installation', private: true, dependencies: needs });
-  writeJson(join(release, 'package-lock.json'), { name: 'porthole-installation', lockfileVersion: 3, requires: true, packages });
+  writeJson(join(release, 'package-lock.json'), {
+    name: 'porthole-installation',
+    lockfileVersion: 3,
+    requires: true,
+    packages,
+  });
 }
 
 /** Writes the hashes of all files of a release, as `sha256sum --check` reads them. */
@@ -93,9 +98,7 @@ function manifestOf(path) {
 }
 
 function hashOf(file, algorithm, encoding) {
-  return createHash(algorithm)
-    .update(readFileSync(file))
-    .digest(encoding);
+  return createHash(algorithm).update(readFileSync(file)).digest(encoding);
 }
 
 function writeJson(file, value) {

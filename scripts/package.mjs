@@ -18,6 +18,7 @@ import { createTarballs } from './audit-registry.mjs';
 import { nameOf } from './locked-tree.mjs';
 import { makeRelease, RELEASE, writeHashes } from './pack.mjs';
 import { ensurePrograms } from './programs.mjs';
+import { serialOf } from './sbom.mjs';
 import { fail, ROOT } from './steps.mjs';
 import { filesOfTarball } from './tarball.mjs';
 
@@ -44,8 +45,6 @@ const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 const UNUSED = /\.(map|md|markdown|[cm]?ts)$/;
 const LICENCE = /(^|\/)(licen[cs]e|copying)[^/]*$|\.LICENSE$/i;
 
-const PROGRAM = 'lib/porthole/node_modules/porthole';
-
 /** Links to this file lead to the program beside it. */
 const LAUNCHER = `#!/bin/sh
 lib=$(dirname -- "$(readlink -f -- "$0")")/../lib/porthole
@@ -65,12 +64,14 @@ const { version } = readJson(join(ROOT, 'packages/cli/package.json'));
 const fetchTarball = createTarballs(ROOT, { fetchMissing: true });
 const program = await programFiles();
 const shared = new Map([...program, ...(await pages()), ...completions(), ...serviceFiles()]);
+const bill = readJson(join(folder, 'porthole.cdx.json'));
 for (const arch of chosen.length > 0 ? chosen : Object.keys(ARCHITECTURES)) {
   const node = await fetchPackage(`node-linux-${arch}`, NODE.version, NODE[arch]);
   const files = new Map([...shared, ['lib/porthole/node', executable(node.get('bin/node'))]]);
   const licences = licenceTexts(new Map([...program, ['lib/porthole/node.LICENSE', node.get('LICENSE')]]));
   makeArchive(arch, files, licences);
   await makeDebianPackage(arch, files, licences);
+  writeBill(arch);
 }
 console.log(writeHashes(folder));
 
@@ -94,7 +95,10 @@ async function programFiles() {
       : await fetchPackage(nameOf(path), wanted, integrity);
     for (const [name, bytes] of tarball)
       if (!UNUSED.test(name) || LICENCE.test(name))
-        files.set(`lib/porthole/${path}/${name}`, bytes.subarray(0, 2).equals(Buffer.from('#!')) ? executable(bytes) : bytes);
+        files.set(
+          `lib/porthole/${path}/${name}`,
+          bytes.subarray(0, 2).equals(Buffer.from('#!')) ? executable(bytes) : bytes,
+        );
   }
   return files;
 }
@@ -155,11 +159,14 @@ function makeArchive(arch, files, licences) {
   const readme = readFileSync(join(ROOT, 'packages/cli/README.md'));
   const all = [...files, ['README.md', readme], ['LICENSE', licences]];
   const file = join(folder, `${name}.tar.gz`);
-  withTree(all.map(([path, content]) => [join(name, path), content]), (root) => {
-    const owner = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', '--format=gnu'];
-    const compress = ['-I', isQuick ? 'gzip -1n' : 'gzip -9n'];
-    run('tar', ['-C', root, ...owner, ...compress, '-cf', file, name]);
-  });
+  withTree(
+    all.map(([path, content]) => [join(name, path), content]),
+    (root) => {
+      const owner = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', '--format=gnu'];
+      const compress = ['-I', isQuick ? 'gzip -1n' : 'gzip -9n'];
+      run('tar', ['-C', root, ...owner, ...compress, '-cf', file, name]);
+    },
+  );
 }
 
 async function makeDebianPackage(arch, files, licences) {
@@ -171,7 +178,12 @@ async function makeDebianPackage(arch, files, licences) {
     ...[...files].map(([path, content]) => [join('usr', path), content]),
     ['etc/porthole/porthole.toml', settings],
     ['etc/porthole/porthole.schema.json', { linkTo: '/usr/share/porthole/porthole.schema.json' }],
-    [`${doc}/copyright`, `Porthole is licensed under the Apache License 2.0, see\n/usr/share/common-licenses/Apache-2.0.\n\n`.concat(licences)],
+    [
+      `${doc}/copyright`,
+      `Porthole is licensed under the Apache License 2.0, see\n/usr/share/common-licenses/Apache-2.0.\n\n`.concat(
+        licences,
+      ),
+    ],
     [`${doc}/changelog.gz`, gzipped(readFileSync(join(ROOT, 'CHANGELOG.md')))],
     [`${doc}/changelog.Debian.gz`, gzipped(debianChangelog(debianVersion))],
     ['usr/share/lintian/overrides/porthole', readDeployed('debian/lintian-overrides')],
@@ -183,7 +195,12 @@ async function makeDebianPackage(arch, files, licences) {
     .replace('{kibibytes}', `${sizes.reduce((sum, size) => sum + size, 0)}`);
   const sums = all
     .filter(([path, { linkTo }]) => linkTo === undefined && !path.startsWith('etc/'))
-    .map(([path, content]) => `${createHash('md5').update(content.content ?? content).digest('hex')}  ${path}\n`);
+    .map(
+      ([path, content]) =>
+        `${createHash('md5')
+          .update(content.content ?? content)
+          .digest('hex')}  ${path}\n`,
+    );
   const meta = [
     ['DEBIAN/control', control],
     ['DEBIAN/conffiles', '/etc/porthole/porthole.toml\n'],
@@ -195,6 +212,30 @@ async function makeDebianPackage(arch, files, licences) {
     const file = join(folder, `porthole_${debianVersion}_${architecture}.deb`);
     run('dpkg-deb', ['--root-owner-group', ...compress, '--build', root, file]);
   });
+}
+
+/** The bill of materials of the program, with the Node.js that these packages have beside it. */
+function writeBill(arch) {
+  const node = nodeComponent(arch);
+  const components = [node, ...bill.components];
+  const [product, ...others] = bill.dependencies;
+  const dependencies = [
+    { ...product, dependsOn: [...product.dependsOn, node['bom-ref']].sort() },
+    ...others,
+    { ref: node['bom-ref'], dependsOn: [] },
+  ];
+  const own = { ...bill, components, dependencies };
+  const text = JSON.stringify({ ...own, serialNumber: serialOf(own) }, null, 2);
+  writeFileSync(join(folder, `porthole-${version}-linux-${arch}.cdx.json`), `${text}\n`);
+}
+
+function nodeComponent(arch) {
+  const name = `node-linux-${arch}`;
+  const purl = `pkg:npm/${name}@${NODE.version}`;
+  const content = Buffer.from(NODE[arch].slice('sha512-'.length), 'base64').toString('hex');
+  const licenses = [{ license: { id: 'MIT' } }];
+  const hashes = [{ alg: 'SHA-512', content }];
+  return { type: 'application', 'bom-ref': purl, name, version: NODE.version, licenses, purl, hashes };
 }
 
 /** What `porthole config init` writes, with the directory that the service may write to. */

@@ -115,7 +115,7 @@ function licencesOf(licence) {
 }
 
 /** From the content: another content is another bill, the same content the same one. Marked as a UUID of its own kind (8). */
-function serialOf(content) {
+export function serialOf(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const digits = `${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`;
   return `urn:uuid:${digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')}`;

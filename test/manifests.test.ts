@@ -57,8 +57,25 @@ const EXPORTS = {
   'packages/server/src/index.ts': [
     ...['SettingsError', 'StartError', 'createNode', 'fastifyPlugin', 'mark', 'startNode'],
     ...['Authenticate', 'AuthenticateRequest', 'AuthenticatedUser', 'ConfigOption', 'CreateNodeOptions'],
-    ...['EmbeddedHttp', 'EmbeddedNode', 'FetchContext', 'HandlerContext', 'HostLogger', 'Logger', 'MarkedValue', 'Marks'],
-    ...['NodeOptions', 'PartialSettings', 'ProgramConfig', 'RunningNode', 'Settings', 'StartErrorCode', 'StartNodeOptions'],
+    ...[
+      'EmbeddedHttp',
+      'EmbeddedNode',
+      'FetchContext',
+      'HandlerContext',
+      'HostLogger',
+      'Logger',
+      'MarkedValue',
+      'Marks',
+    ],
+    ...[
+      'NodeOptions',
+      'PartialSettings',
+      'ProgramConfig',
+      'RunningNode',
+      'Settings',
+      'StartErrorCode',
+      'StartNodeOptions',
+    ],
   ],
 };
 
@@ -83,6 +100,8 @@ it('the SDK exports no value from inside', async () => {
     list.split(',').flatMap((name) => name.trim() || []),
   );
   expect(Object.keys(built).sort()).toEqual(values.sort());
-  const { exports } = JSON.parse(readFileSync(join(root, 'packages/client/package.json'), 'utf8')) as { exports: object };
+  const { exports } = JSON.parse(readFileSync(join(root, 'packages/client/package.json'), 'utf8')) as {
+    exports: object;
+  };
   expect(Object.keys(exports)).toEqual(['.']);
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { shareBrowser } from './browser-page.ts';
-import { BUNDLERS, FRAMEWORKS, installTools, linkPackages } from './install-tools.ts';
+import { BUNDLERS, FRAMEWORKS, installTools, linkPackages, PACKAGE_MANAGERS } from './install-tools.ts';
 import { openConsole, waitUntilVisible } from './open-console.ts';
 import { Program } from './program.ts';
 
@@ -142,6 +142,7 @@ export function describeEmbedding(project: () => string): void {
     });
 
     if (RUNS_ALL) describeSlowTools(project, run);
+    if (RUNS_ALL) describePackageManagers(project);
   });
 }
 
@@ -170,6 +171,46 @@ function describeSlowTools(project: () => string, run: (...args: string[]) => Pr
     };
     const args = ['--experimental-vm-modules', join(tools, 'jest/bin/jest.js'), '--config', JSON.stringify(config)];
     expect(await run(...args)).toEqual(WORKING);
+  });
+}
+
+/** A program in a project that another package manager has made, with whatever it is strict about. */
+function describePackageManagers(project: () => string): void {
+  let tools = '';
+  beforeAll(async () => {
+    tools = await installTools(PACKAGE_MANAGERS);
+  });
+
+  const install = async (name: string, program: string, args: readonly string[], env: Record<string, string> = {}) => {
+    const folder = join(project(), '..', name);
+    mkdirSync(folder);
+    const tarball = readdirSync(join(project(), '..')).find((file) => /^porthole-\d.*\.tgz$/.test(file));
+    const manifest = { name: 'user', private: true, type: 'module', dependencies: { porthole: `file:../${tarball}` } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    for (const file of ['run.mjs', 'host.mjs'])
+      cpSync(join(import.meta.dirname, 'embedding', file), join(folder, file));
+    const use = (...words: string[]) =>
+      execute(process.execPath, [join(tools, program), ...words], { cwd: folder, env: { ...process.env, ...env } });
+    await use('install', ...args);
+    return use;
+  };
+
+  it('may be installed by pnpm, which has nothing to ask', async () => {
+    const use = await install('pnpm', 'pnpm/bin/pnpm.cjs', ['--config.strict-dep-builds=true', '--prefer-offline']);
+    const { stdout } = await use('exec', 'node', 'run.mjs');
+    expect(JSON.parse(stdout)).toEqual(WORKING);
+  });
+
+  it("may be installed by Yarn as Plug'n'Play, without node_modules", async () => {
+    const env = {
+      YARN_ENABLE_TELEMETRY: '0',
+      YARN_ENABLE_IMMUTABLE_INSTALLS: '0',
+      YARN_GLOBAL_FOLDER: join(project(), '../yarn-global'),
+    };
+    const use = await install('yarn', '@yarnpkg/cli-dist/bin/yarn.js', [], env);
+    const { stdout } = await use('node', 'run.mjs');
+    expect(JSON.parse(stdout)).toEqual(WORKING);
+    expect(existsSync(join(project(), '../yarn/node_modules'))).toBe(false);
   });
 }
 

@@ -34,6 +34,8 @@ export const DUCKDB = { '@duckdb/node-api': '1.5.5-r.5' };
 /** A client for the HTTP API of Loki. */
 export const LOKI_CLIENT = { '@myunisoft/loki': '6.0.0' };
 
+export const PACKAGE_MANAGERS = { '@yarnpkg/cli-dist': '4.18.1', pnpm: '10.34.9' };
+
 export const BUNDLERS = { jest: '30.2.0', webpack: '5.112.2' };
 
 /** The `node_modules` with these packages: installed once, and kept for later runs. */

@@ -22,7 +22,9 @@ function mandoc(pages: ReadonlyMap<string, string>, ...args: string[]): string {
 
 it('every command has a page, in which mandoc finds nothing wrong', async () => {
   const pages = await manPages(COMMAND_TREE, EDITION);
-  expect([...pages.keys()]).toEqual(expect.arrayContaining(['porthole.1', 'porthole-logs.1', 'porthole-logs-search.1']));
+  expect([...pages.keys()]).toEqual(
+    expect.arrayContaining(['porthole.1', 'porthole-logs.1', 'porthole-logs-search.1']),
+  );
   expect(pages.size).toBeGreaterThan(30);
   expect(mandoc(pages, '-Tlint', '-Wwarning')).toBe('');
 });
@@ -45,7 +47,7 @@ it('a page has all that help says, as it was written', async () => {
   expect(mandoc(pages, '-Tlint', '-Wwarning')).toBe('');
   const page = new Map([['it-odd.1', pages.get('it-odd.1') ?? '']]);
   // Overstrikes are how bold and italic characters are printed.
-  const text = mandoc(page, '-Tutf8', '-Owidth=100').replaceAll(/.\x08/g, '');
+  const text = mandoc(page, '-Tutf8', '-Owidth=100').replaceAll(/.[\b]/g, '');
   for (const line of [
     "it-odd - print 'it' as it is",
     'it odd [flags] <file...>',

@@ -120,7 +120,6 @@ const SPECIAL: Readonly<Record<string, string>> = {
 function escaped(text: string): string {
   return text.replace(
     /[\\\-'^~]|[^\0-\x7f]/gu,
-    (found) =>
-      SPECIAL[found] ?? `\\[u${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    (found) => SPECIAL[found] ?? `\\[u${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
   );
 }

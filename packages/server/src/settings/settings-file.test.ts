@@ -88,7 +88,9 @@ it('the template sets nothing, and with every comment removed it is the defaults
 it('settings that are given to the template are set, and all others stay comments', async () => {
   const template = settingsTemplate({ 'logging.dir': '/var/lib/porthole/log', 'http.port': 80 });
   expect(template.match(/^[a-z-]+ = .*/gm)).toEqual(['port = 80', 'dir = "/var/lib/porthole/log"']);
-  expect(template.replaceAll(/^.*(port|dir) = .*$/gm, '')).toBe(settingsTemplate().replaceAll(/^.*(port|dir) = .*$/gm, ''));
+  expect(template.replaceAll(/^.*(port|dir) = .*$/gm, '')).toBe(
+    settingsTemplate().replaceAll(/^.*(port|dir) = .*$/gm, ''),
+  );
   const { settings } = await dir.loadText(template);
   expect(settings).toMatchObject({ logging: { dir: '/var/lib/porthole/log' }, http: { port: 80 } });
 });

@@ -48,7 +48,10 @@ export function settingsTemplate(given: Readonly<Record<string, SettingScalar>> 
   ];
   const sections = SECTIONS.map((section) => {
     const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section && !definition.removed);
-    return [`[${section}]`, own.map((definition) => describedSetting(definition, given[definition.key])).join('\n\n')].join('\n');
+    return [
+      `[${section}]`,
+      own.map((definition) => describedSetting(definition, given[definition.key])).join('\n\n'),
+    ].join('\n');
   });
   return `${[head.join('\n'), ...sections].join('\n\n')}\n`;
 }
