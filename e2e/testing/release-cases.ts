@@ -135,7 +135,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['LICENSE', 'README.md', 'package.json', 'package-lock.json', 'packages', 'proto', 'scripts'];
 
 /** What is bundled is copied, not linked: a bundle contains the paths of its sources, and those of links lead out of the copy. */
-const BUNDLED = ['@modelcontextprotocol', 'diff', 'eventsource-parser', 'preact', 're2js', 'zod'];
+const BUNDLED = [
+  ...['@grpc', '@js-sdsl', '@protobufjs', 'grpc-health-check', 'lodash.camelcase', 'long', 'protobufjs'],
+  ...['@modelcontextprotocol', 'diff', 'eventsource-parser', 'preact', 're2js', 'zod'],
+];
 
 /** Creates a directory with the sources of this checkout, what is built of them, and its installed dependencies. */
 function copyCheckout(copy: string, umask: string): void {
