@@ -48,7 +48,7 @@ let work: string;
 let release: string;
 
 beforeAll(async () => {
-  ensurePrograms(['dpkg-deb', 'systemd-sysusers', 'tar']);
+  ensurePrograms(['dpkg-deb', 'systemd-sysusers', 'tar', ...(process.getuid?.() === 0 ? [] : (['fakeroot'] as const))]);
   work = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-linux-')));
   chmodSync(work, 0o755);
   release = join(work, 'release');

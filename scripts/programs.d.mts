@@ -6,6 +6,7 @@ type ProgramName =
   | 'dd'
   | 'dpkg-deb'
   | 'etcd'
+  | 'fakeroot'
   | 'firefox-esr'
   | 'fish'
   | 'git'

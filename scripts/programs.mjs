@@ -14,6 +14,7 @@ const PACKAGES = {
   'dpkg-deb': 'dpkg',
   etcd: 'etcd-server',
   faketime: 'faketime',
+  fakeroot: 'fakeroot',
   'firefox-esr': 'firefox-esr',
   fish: 'fish',
   git: 'git',

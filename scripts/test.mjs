@@ -33,6 +33,7 @@ try {
     'jq',
     'lnav',
     'logrotate',
+    'mandoc',
     'mariadb',
     'mariadb-install-db',
     'mariadbd',
@@ -51,6 +52,7 @@ try {
     'strace',
     'systemd-analyze',
     'systemd-journal-remote',
+    'systemd-sysusers',
   ]);
 } catch (error) {
   fail(error.message);

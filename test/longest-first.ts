@@ -8,6 +8,7 @@ export const LONGEST = [
   'e2e/readme.test.ts',
   'e2e/fault-injection.test.ts',
   'e2e/packages.test.ts',
+  'e2e/linux-packages.test.ts',
   'test/node-state.test.ts',
   'e2e/archive-away.test.ts',
   'e2e/tasks.test.ts',
