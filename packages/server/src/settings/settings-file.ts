@@ -1,3 +1,4 @@
+import type { SettingScalar } from './setting-kinds.ts';
 import { SECTIONS, SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
 import { toToml } from './show-value.ts';
 
