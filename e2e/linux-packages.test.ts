@@ -194,7 +194,7 @@ describe('the Debian package', () => {
   async function statusOf(): Promise<string> {
     const { stdout } = await execute('dpkg-query', [
       `--root=${system}`,
-      '--showformat=${Status} ${Version}',
+      `--showformat=\${Status} \${Version}`,
       '-W',
       'porthole',
     ]);
