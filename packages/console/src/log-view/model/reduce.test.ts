@@ -1,4 +1,5 @@
 import type { MemberReport } from '@porthole/client';
+import { respondedText } from '@porthole/contract';
 import { describe, expect, it, test } from 'vitest';
 import type { Page } from '../source/log-source.ts';
 import { fakeRecord } from '../testing/fake-source.ts';
@@ -162,4 +163,13 @@ it('a member lost while following is reported until it is followed again', () =>
   expect(outcomes(lost)).toEqual(['a refused']);
   expect(outcomes(report(lost, 'page', { a: 'ok' }))).toEqual(['a refused']);
   expect(outcomes(report(lost, 'follow', { a: 'ok' }))).toEqual(['a ok']);
+});
+
+it('a member that one request has read has responded, although another one took too long', () => {
+  const page: MemberReport = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 0, count: 7, asOfMs: null };
+  const loaded = reduce(INITIAL, { type: 'members-reported', kind: 'page', reports: [page] });
+  const { members } = report(loaded, 'count', { a: 'timeout' });
+  expect(members).toMatchObject([{ outcome: 'timeout', count: 7 }]);
+  expect(respondedText(members)).toBe('1 of 1 nodes responded, all of them in part');
+  expect(respondedText(report(INITIAL, 'count', { a: 'timeout' }).members)).toBe('0 of 1 nodes responded');
 });

@@ -397,12 +397,21 @@ function reportMembers(state: WorkspaceState, kind: RequestKind, more: readonly 
   return { ...state, reports, members: worstReports(reports) };
 }
 
-/** All members by id, each with its worst report. */
+/** All members by id, each with its worst report; one of which another request has read something has responded to that. */
 function worstReports(reports: WorkspaceState['reports']): MemberReport[] {
   const worst = new Map<string, MemberReport>();
   for (const known of Object.values(reports))
-    for (const [id, report] of known) if ((worst.get(id)?.outcome ?? 'ok') === 'ok') worst.set(id, report);
+    for (const [id, report] of known) {
+      const other = worst.get(id);
+      const own = other && other.outcome !== 'ok' ? other : report;
+      worst.set(id, { ...own, count: Math.max(own.count, ...[other, report].map(ownCount)) });
+    }
   return [...worst.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Records that it read itself: not those of its recording. */
+function ownCount(report: MemberReport | undefined): number {
+  return report?.asOfMs === null ? report.count : 0;
 }
 
 /**

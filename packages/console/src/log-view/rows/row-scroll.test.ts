@@ -155,6 +155,21 @@ describe('the scroll position', () => {
     expect(scroller.readerMoved(end - 300, jump, scroller.targetScrollTop(jump))).toBe(0);
   });
 
+  test('a list that became lower and was not measured yet is moved once, not forever', () => {
+    const rows = makeRows(0, 500);
+    const input = makeInput(rows);
+    const scroller = opened(rows, 0);
+    // The browser knows an end that is further down.
+    const actual = scroller.maxTop(input.tops) + 69;
+    const moves = Array.from({ length: 2 }, () => {
+      const scrollTop = scroller.targetScrollTop(input);
+      const moved = scroller.readerMoved(actual, input, scrollTop);
+      scroller.settle(input, scrollTop + moved);
+      return moved;
+    });
+    expect(moves).toEqual([actual, 0]);
+  });
+
   test('scrolling sets a new anchor', () => {
     const rows = makeRows(100, 200);
     const scroller = opened(rows, 307);

@@ -230,11 +230,13 @@ export class RowScroller {
 
   /**
    * How far the user has scrolled since the last rendering, without an event yet: it must not be undone. A browser also
-   * moves the view when the list becomes shorter, and a jump to other rows is meant to move it.
+   * moves the view when the list becomes shorter, and a jump to other rows is meant to move it. Beyond the end there is
+   * only a list that became lower and was not measured yet: measured against that end, it would be moved forever.
    */
   readerMoved(actual: number, { tops, generation, isLive }: ScrollInput, scrollTop: number): number {
     if (isLive || generation !== this.#generation) return 0;
-    const moved = Math.round(actual - Math.min(this.view.scrollTop, this.maxTop(tops)));
+    const end = Math.max(actual, this.maxTop(tops));
+    const moved = Math.round(actual - Math.min(this.view.scrollTop, end));
     return Math.abs(moved) > 1 && Math.abs(actual - scrollTop) > 1 ? moved : 0;
   }
 
