@@ -55,7 +55,16 @@ test('a restart says how it ended, and to which version', () => {
     record('a', 19_000, { kind: 'version-changed', before: '0.6.0', version: '0.6.1' }),
     record('a', 15_000, { kind: 'killed' }),
   ]);
-  expect(shown.map(({ title, detail }) => [title, detail])).toEqual([['restarted, 0.6.0 → 0.6.1', 'killed, away 4 s']]);
+  expect(shown.map(({ kind, title, detail }) => [kind, title, detail])).toEqual([
+    ['killed', 'was killed and restarted, 0.6.0 → 0.6.1', 'away 4 s'],
+  ]);
+  const lost = record('b', 16_500, { kind: 'member-lost', member: 'a', lastSignMs: 16_000 });
+  expect(shownEvents([record('b', 20_000, back), lost]).map(({ timeMs, title }) => [timeMs, title])).toEqual([
+    [16_000, 'was lost and restarted'],
+  ]);
+  // Only the connection to it was lost.
+  const again = record('b', 20_000, { ...back, isRestarted: false });
+  expect(shownEvents([again, lost]).map(({ title, detail }) => [title, detail])).toEqual([['is back', 'away 4 s']]);
 });
 
 test('an end that the node reported itself is not told again by those who saw it', () => {

@@ -35,7 +35,7 @@ export interface KindStyle {
 export const STYLES: Readonly<Record<EventKind, KindStyle>> = {
   started: { icon: 'restart', tone: null, title: 'started' },
   stopped: { icon: 'gone', tone: null, title: 'stopped' },
-  killed: { icon: 'gone', tone: 'err', title: 'had been killed' },
+  killed: { icon: 'gone', tone: 'err', title: 'was killed' },
   'version-changed': { icon: 'restart', tone: 'accent', title: 'runs another version' },
   'config-changed': { icon: 'config', tone: 'accent', title: 'configuration changed' },
   'config-file-differs': { icon: 'config', tone: 'warn', title: 'configuration file edited, not loaded' },
@@ -85,14 +85,18 @@ export function shownEvents(records: readonly ClusterRecord[]): ShownEvent[] {
     .sort((a, b) => b.timeMs - a.timeMs);
 }
 
-/** `restarted, 0.6.0 → 0.6.1`, `stopped in order, away 4 s` */
-function returnText({ kind, title, detail }: ShownEvent, parts: readonly ShownEvent[]): Partial<ShownEvent> {
+/** `restarted, 0.6.0 → 0.6.1`, `stopped in order, away 4 s`; one that did not stop in order was lost, although it is back. */
+function returnText({ kind, title, detail, fields }: ShownEvent, parts: readonly ShownEvent[]): Partial<ShownEvent> {
   if (kind !== 'member-back') return {};
   const { before, version } = parts.find((part) => part.kind === 'version-changed')?.fields ?? {};
-  const has = (...kinds: EventKind[]) => parts.some((part) => kinds.includes(part.kind));
-  const how = has('killed') ? 'killed' : has('stopped', 'member-left') ? 'stopped in order' : null;
+  const how = parts.some((part) => /^(stopped|member-left)$/.test(part.kind)) ? 'stopped in order' : null;
+  const killed = parts.find((part) => part.kind === 'killed');
+  const lost =
+    how || fields.isRestarted !== true ? undefined : (killed ?? parts.find((part) => part.kind === 'member-lost'));
+  const own = lost ? `was ${killed ? 'killed' : 'lost'} and restarted` : title;
   return {
-    title: before && version ? `${title}, ${text(before)} → ${text(version)}` : title,
+    ...(lost && { ...STYLES[lost.kind], kind: lost.kind, timeMs: lost.timeMs }),
+    title: before && version ? `${own}, ${text(before)} → ${text(version)}` : own,
     detail: [how, detail].filter(Boolean).join(', ') || null,
   };
 }

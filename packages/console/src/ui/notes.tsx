@@ -12,9 +12,11 @@ import { Icon } from './icon.tsx';
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
   what: string;
+  /** What failed, if it is said in other words. */
+  title?: string;
   failure: Problem;
   /** When the data still shown was loaded; `null` if none is shown. */
-  asOfMs: number | null;
+  asOfMs?: number | null;
   onRetry: () => void;
 }
 
@@ -25,15 +27,19 @@ const QUIET_MS = 400;
 const MAX_NAMED = 6;
 
 /** A failed request and a button to retry it. While the node is offline, the banner names the problem instead. */
-export function FailureNote({ what, failure, asOfMs, onRetry }: FailureNoteProps) {
+export function FailureNote({ what, title, failure, asOfMs = null, onRetry }: FailureNoteProps) {
   const zone = useStore(preferences.zone);
   const isOffline = useStore(cluster.state).failure?.status === null;
-  if (isOffline && failure.status === null && asOfMs !== null)
-    return <p class="dim">As of {formatSecond(asOfMs, zone)}</p>;
+  if (isOffline && failure.status === null)
+    return (
+      <p class="dim wraps note">{asOfMs === null ? `${what}: not loaded` : `As of ${formatSecond(asOfMs, zone)}`}</p>
+    );
   return (
     <p class="notice is-err" role="status">
-      <strong>{what} could not be loaded.</strong> <code>{failure.code}</code> {failure.detail}
-      {asOfMs !== null && ` · shown as of ${formatSecond(asOfMs, zone)}`} ·{' '}
+      <span>
+        <strong>{title ?? `${what} could not be loaded.`}</strong> <code>{failure.code}</code> {failure.detail}
+        {asOfMs !== null && ` · shown as of ${formatSecond(asOfMs, zone)}`}
+      </span>
       {failure.status === 401 ? (
         <LinkButton onClick={() => signIn(onRetry)}>enter a token</LinkButton>
       ) : (

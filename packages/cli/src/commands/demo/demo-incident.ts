@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type EventKind, parseJson } from '@porthole/contract';
 import { type PartialSettings, startNode } from '@porthole/server';
 
@@ -51,6 +51,8 @@ export function incidentRecord(
 
 interface PastNode {
   id: string;
+  /** The log that has its errors. */
+  log: string;
   /** As it is started later, and its configuration before and after the change. */
   settings: PartialSettings;
   configFile: string;
@@ -58,12 +60,17 @@ interface PastNode {
   after: string;
 }
 
+interface OtherNode extends Pick<PastNode, 'id' | 'log'> {
+  /** The file of its events. */
+  events: string;
+}
+
 /**
  * Writes the events of the incident. Its node runs twice for a moment, with the old and the new configuration, so that both are
  * in its history; then the times are set back.
  */
-export async function writePast(node: PastNode, others: readonly string[], incident: DemoIncident): Promise<void> {
-  const { changedMs, killedMs, backMs } = incident;
+export async function writePast(node: PastNode, others: readonly OtherNode[], incident: DemoIncident): Promise<void> {
+  const { changedMs, failsMs, killedMs, backMs } = incident;
   for (const config of [node.before, node.after]) {
     writeFileSync(node.configFile, config);
     const running = await startNode({ settings: node.settings, flags: { 'http.port': '0', 'grpc.port': '0' } });
@@ -86,6 +93,7 @@ export async function writePast(node: PastNode, others: readonly string[], incid
       how: 'edit',
       message: 'the configuration of the service changed: storage.wal.volume',
     }),
+    ...writeErrors(node.log, { fromMs: failsMs, isBurst: true }),
     {
       ...{ time: iso(killedMs), level: 'ERROR', kind: 'killed', uncertaintyMs: 2000, run: incident.startedMs },
       message: 'the node ended without stopping: the process was killed or crashed',
@@ -93,7 +101,42 @@ export async function writePast(node: PastNode, others: readonly string[], incid
     { ...last, time: iso(backMs) },
   ];
   writeFileSync(path, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
-  for (const other of others) writeSeen(other, node.id, incident);
+  for (const other of others) writeSeen(other.events, node.id, incident);
+  const reached = others.find(({ id }) => id === incident.reached);
+  if (reached) append(reached.events, writeErrors(reached.log, { fromMs: incident.spreadsMs, isBurst: false }));
+}
+
+/** A line of the log of a demo node: time, level, source, tags and message, context. */
+const ERROR_LINE = /^(\S+ \S+)\t(ERROR|FATAL)\t((?:wal|replica\/follower)\S*)\t[^:]*: ([^\t]*)/;
+
+/** What a node notes of errors that its log had not before: each of them, and that there are many. */
+function writeErrors(path: string, { fromMs, isBurst }: { fromMs: number; isBurst: boolean }): object[] {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const errors = lines.flatMap((line) => {
+    const [, time = '', level = '', source = '', message = ''] = ERROR_LINE.exec(line) ?? [];
+    const timeMs = Date.parse(time.replace(' ', 'T'));
+    return timeMs >= fromMs ? [{ timeMs, level, source, message }] : [];
+  });
+  const log = basename(path);
+  const firsts = errors.filter(({ source }, at) => errors.findIndex((error) => error.source === source) === at);
+  const events: object[] = firsts.map(({ timeMs, level, source, message }) => ({
+    ...{ time: iso(timeMs), level: 'WARN', kind: 'new-pattern', message: `a new error in ${log}: ${message}` },
+    ...{ log, pattern: { level, source }, count: 1, record: { file: log, timeMs, message } },
+  }));
+  const [first] = errors;
+  if (!first || !isBurst) return events;
+  const { timeMs, message } = first;
+  const count = errors.filter((error) => error.timeMs < timeMs + MINUTE_MS).length;
+  const burst = {
+    ...{ time: iso(timeMs), level: 'ERROR', kind: 'log-burst', log, errors: count, usualPerMinute: 0 },
+    ...{ message: `${count} errors in ${log} within a minute: ${message}`, record: { file: log, timeMs, message } },
+  };
+  return [burst, ...events];
+}
+
+function append(path: string, events: readonly object[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
 }
 
 interface WrittenEvent {
@@ -115,10 +158,11 @@ function writeSeen(path: string, member: string, { startedMs, killedMs, backMs }
       kind: 'member-back',
       member,
       run: backMs,
+      isRestarted: true,
+      awayMs: backMs + 900 - killedMs,
     },
   ];
-  mkdirSync(dirname(path), { recursive: true });
-  appendFileSync(path, seen.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  append(path, seen);
 }
 
 /** Where a node with these settings keeps its events. */

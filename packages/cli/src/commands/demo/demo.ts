@@ -193,11 +193,17 @@ async function writeEvents({ dir, nodes }: DemoFiles): Promise<void> {
   if (!node?.incident) return;
   const { id, config, incident } = node;
   const settings = settingsFor(node, join(dir, id));
+  const logOf = (own: string) => join(dir, own, 'log', 'lind-broker.log');
   const others = nodes
     .filter((other) => other !== node)
-    .map((other) => eventsFile(settingsFor(other, join(dir, other.id))));
+    .map((other) => ({
+      id: other.id,
+      log: logOf(other.id),
+      events: eventsFile(settingsFor(other, join(dir, other.id))),
+    }));
   const configs = { before: demoConfig({ ...config, volume: VOLUME }), after: demoConfig(config) };
-  await writePast({ id, settings, configFile: join(dir, id, 'broker.toml'), ...configs }, others, incident);
+  const files = { log: logOf(id), configFile: join(dir, id, 'broker.toml') };
+  await writePast({ id, settings, ...files, ...configs }, others, incident);
 }
 
 /** As flags, so that an invalid port gives the same error as in "porthole serve". */

@@ -70,6 +70,7 @@ describe('the text at an end of the rows', () => {
     ],
     ['the start of a range', { ...top, isBounded: true }, 'start of the time range'],
     ['an empty log', { ...top, hasRows: false, isFiltered: false }, 'The log is empty'],
+    ['an empty time', { ...top, hasRows: false, isFiltered: false, isBounded: true }, 'No records in this time range'],
     ['not yet', { ...top, hasRows: false, isLoading: true }, ''],
     ['no match', { ...top, hasRows: false }, 'No matches (500 B searched)'],
     [

@@ -170,11 +170,13 @@ function doneText(scannedBytes: number, situation: EdgeSituation): string {
 }
 
 /** Calls the log empty only if all of it was scanned. */
-function emptyText(scannedBytes: number, { isFiltered, isOtherDone, isPartial }: EdgeSituation): string {
+function emptyText(scannedBytes: number, situation: EdgeSituation): string {
+  const { isFiltered, isOtherDone, isPartial, isBounded } = situation;
   const searched = ` (${formatBytes(scannedBytes)} searched)`;
   const coverage = { isComplete: !isPartial };
   if (isFiltered) return `${absenceText(isOtherDone ? 'No matches' : 'No older matches', coverage)}${searched}`;
-  return isPartial || !isOtherDone ? `${absenceText('No records', coverage)}${searched}` : 'The log is empty';
+  if (isPartial || !isOtherDone) return `${absenceText('No records', coverage)}${searched}`;
+  return isBounded ? 'No records in this time range' : 'The log is empty';
 }
 
 function noMatch(scannedBytes: number): string {

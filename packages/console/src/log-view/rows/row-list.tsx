@@ -225,7 +225,8 @@ function isLate(row: Extract<Row, { kind: 'record' }>, before: Row | undefined):
   return timeMs !== undefined && beforeMs !== undefined && beforeMs - timeMs > LATE_MS;
 }
 
-function isFiltered({ filter }: WorkspaceState): boolean {
+/** Beside a time range. */
+function isFiltered({ filter: { fromMs, toMs, ...filter } }: WorkspaceState): boolean {
   return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
 }
 

@@ -10,11 +10,11 @@ import { session } from '../../state/session.ts';
 import type { ConfigView, NodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip, NodeDot, Tabs } from '../../ui/controls.tsx';
-import { useRequest, useResource, useStore } from '../../ui/hooks.ts';
+import { type RequestState, useRequest, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { Loading, ResourceNote } from '../../ui/notes.tsx';
+import { FailureNote, Loading, ResourceNote } from '../../ui/notes.tsx';
 import { CompareTab } from './compare-tab.tsx';
 import { FindBox, RecordedNote } from './config-parts.tsx';
 import { HistoryTab } from './history-tab.tsx';
@@ -39,7 +39,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
   }, [JSON.stringify([labels, by])]);
   const { value: diff } = useResource(drift);
   const differing = diff?.roles.reduce((sum, role) => sum + countDrift(role), 0) ?? 0;
-  const id = useNodeId(view.node);
+  const { id, failure, retry } = useNodeId(view.node);
   const [step, setStep] = useState(0);
   const go = (change: Partial<ConfigView>, options?: { replace: boolean }) =>
     navigation.go({ ...view, ...change }, options);
@@ -91,7 +91,11 @@ export function ConfigPage({ view }: { view: ConfigView }) {
             )}
           </>
         ) : id === null ? (
-          <Loading what="the configurations of all nodes" />
+          failure ? (
+            <FailureNote what="The configurations" failure={failure} onRetry={retry} />
+          ) : (
+            <Loading what="the configurations of all nodes" />
+          )
         ) : (
           <LoadedConfig key={id} id={id}>
             {(state) =>
@@ -109,9 +113,9 @@ export function ConfigPage({ view }: { view: ConfigView }) {
 }
 
 /** The wanted node, or the one whose configuration changed last; `null` until that is known. */
-function useNodeId(wanted: string | null): string | null {
+function useNodeId(wanted: string | null): Pick<RequestState<unknown>, 'failure' | 'retry'> & { id: string | null } {
   const nodes = useStore(cluster.state).value?.nodes;
-  const { value, failure } = useRequest(String(wanted === null), 0, async (signal) => {
+  const { value, failure, retry } = useRequest(String(wanted === null), 0, async (signal) => {
     if (wanted !== null) return null;
     const answer = await session.client.cluster.configHistory({ limit: 1 }, { signal });
     const changed = answer.nodes.flatMap(({ id, history }) => {
@@ -120,9 +124,9 @@ function useNodeId(wanted: string | null): string | null {
     });
     return { id: changed.sort((a, b) => b.fromMs - a.fromMs)[0]?.id ?? null };
   });
-  if (wanted !== null) return wanted;
   // Without a history, the node that serves this page.
-  return value?.id ?? (value || failure ? (nodes?.find(({ isSelf }) => isSelf)?.id ?? null) : null);
+  const self = value || failure ? nodes?.find(({ isSelf }) => isSelf)?.id : undefined;
+  return { id: wanted ?? value?.id ?? self ?? null, failure, retry };
 }
 
 /** The node whose configuration is shown, and all others. */

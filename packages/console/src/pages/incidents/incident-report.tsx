@@ -59,8 +59,8 @@ export function IncidentReport({ view }: { view: IncidentsView }) {
   const { value, failure } = useResource(incident);
   return (
     <div class="stack">
-      <ResourceNote resource={incident} what="The incident" loading="what happened on all nodes" />
       {value ? <IncidentHead incident={value} view={view} /> : <h1>What happened?</h1>}
+      <ResourceNote resource={incident} what="The incident" loading="what happened on all nodes" />
       {!value && !failure && (
         <div class="incident">
           <Skeleton height={480} />

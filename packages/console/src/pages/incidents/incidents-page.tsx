@@ -53,7 +53,7 @@ function IncidentList({ view }: { view: IncidentsView }) {
       ),
     [JSON.stringify([range, labels])],
   );
-  const { value } = useResource(events);
+  const { value, failure } = useResource(events);
   const zone = useStore(preferences.zone);
   const { fromMs, toMs } = closedRange(range, Date.now());
   const found = stretchesOf(groupEvents(value?.events ?? []));
@@ -88,7 +88,7 @@ function IncidentList({ view }: { view: IncidentsView }) {
       </div>
       <ResourceNote resource={events} what="The events" />
       {value && <CoverageNote answer={value} onRetry={() => events.reload()} />}
-      {!value && <Skeleton height={240} />}
+      {!value && !failure && <Skeleton height={240} />}
       {value && found.length === 0 && (
         <p class="card card-note dim">
           {absenceText('No burst of errors, loss, restart or change of a setting', coverageOf(value))}.

@@ -182,7 +182,9 @@ export function rateText({ state, linesPerSecond, lagMs }: FollowStatus): string
 
 /** Why nothing can be shown. */
 export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
-  if (!failure) return null;
+  const isOffline = useResource(cluster).failure?.status === null;
+  // That the node does not respond is said above the page.
+  if (!failure || (isOffline && failure.code === 'UNREACHABLE')) return null;
   return (
     <div class="notice is-err" role="alert">
       <p>

@@ -9,13 +9,13 @@ import { navigation } from '../../state/navigation.ts';
 import { copyText, showNotice } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import { withTerm } from '../../state/query-view.ts';
-import { session } from '../../state/session.ts';
 import type { Problem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
-import { IconButton, LinkButton } from '../../ui/controls.tsx';
+import { IconButton } from '../../ui/controls.tsx';
 import type { IconName } from '../../ui/icon.tsx';
 import { MenuItem } from '../../ui/menu.tsx';
+import { FailureNote } from '../../ui/notes.tsx';
 
 /** What can be done with a value of a field, wherever it is shown. */
 interface FieldAction {
@@ -223,20 +223,5 @@ export function ActionButtons({
 
 /** Why something was not counted, and a way out. */
 export function CountFailure({ what, failure, onRetry }: { what: string; failure: Problem; onRetry: () => void }) {
-  const { code, detail, status } = failure;
-  return (
-    <p class="notice is-err" role="status">
-      <span>
-        <strong>{what} not counted.</strong> <code>{code}</code> {detail}
-      </span>
-      <LinkButton
-        onClick={() => {
-          if (status === 401) session.openTokenDialog();
-          onRetry();
-        }}
-      >
-        {status === 401 ? 'enter a token' : 'retry'}
-      </LinkButton>
-    </p>
-  );
+  return <FailureNote what={what} title={`${what} not counted.`} failure={failure} onRetry={onRetry} />;
 }

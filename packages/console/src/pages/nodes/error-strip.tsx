@@ -16,7 +16,7 @@ import { stateText } from './node-health.ts';
 const TICKS = 5;
 
 /** Half as many cells can be told apart there. */
-const NARROW = '(max-width: 640px)';
+export const NARROW = '(max-width: 640px)';
 
 /** A finger hits no cell: the row is one link. */
 const TOUCH = `(pointer: coarse), ${NARROW}`;
@@ -173,7 +173,7 @@ export function StripCells({ node, strip, events, labels }: StripCellsProps) {
         const text = `${formatSecond(timeMs, zone)} ${node.id} ${title}${detail ? `\n${detail}` : ''}`;
         const place = {
           class: `flag ${eventClass(event)}`,
-          style: { left: `${((timeMs - range.fromMs) / (range.toMs - range.fromMs)) * 100}%` },
+          style: { '--at': `${((timeMs - range.fromMs) / (range.toMs - range.fromMs)) * 100}%` },
         };
         return isTouch ? (
           <span key={event.key} {...place} aria-hidden="true">

@@ -30,6 +30,7 @@ const OLD_MS = 60_000;
 
 /** Shorter names are shown whole. */
 const SHORT_NAME = 14;
+const NARROW_NAME = 8;
 
 /** Whether it should be up and is not. One that left in order is not missed. */
 export function isMissing({ state }: Pick<ClusterNode, 'state'>): boolean {
@@ -180,9 +181,10 @@ export function departureKey({ id, sinceMs }: Pick<ClusterNode, 'id' | 'sinceMs'
   return `${id}@${sinceMs ?? ''}`;
 }
 
-/** Ids without what all of them begin and end with; each keeps a word. */
-export function shortNames(ids: readonly string[]): ReadonlyMap<string, string> {
-  if (ids.length < 2 || ids.every((id) => id.length <= SHORT_NAME)) return new Map(ids.map((id) => [id, id]));
+/** Ids without what all of them begin and end with; each keeps a word. Where there is little room, also short ones. */
+export function shortNames(ids: readonly string[], isNarrow = false): ReadonlyMap<string, string> {
+  if (ids.length < 2 || ids.every((id) => id.length <= (isNarrow ? NARROW_NAME : SHORT_NAME)))
+    return new Map(ids.map((id) => [id, id]));
   const parts = ids.map((id) => id.split(/(?<=[-._:/])/));
   const shared = (at: (own: string[], index: number) => string | undefined) => {
     let count = 0;

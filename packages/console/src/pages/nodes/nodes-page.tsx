@@ -203,7 +203,9 @@ function NodeRow({ node, name, strip, notes, isInRole, view, nowMs }: NodeRowPro
         <div class="flex mini-strip">
           {strip && <CellsPicture id={id} cells={cells} most={strip.most} by={CELLS_IN_ONE} />}
           <span class={cells?.errors ? 'problem number' : 'faint number'}>
-            {cells ? formatCount(cells.errors) : '–'}
+            {cells && (cells.errors > 0 || cells.cells.some((count) => count !== null))
+              ? formatCount(cells.errors)
+              : '–'}
           </span>
         </div>
       </td>

@@ -67,7 +67,7 @@ function restText(answer: ClusterConfigDiff, differing: number): string {
     ...(expected > 0
       ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, ids)`]
       : []),
-    `${same} are the same on all nodes`,
+    `${same} are the same on ${coverageOf(answer).isComplete ? 'all nodes' : 'those that were read'}`,
   ];
   if (differing > 0) return parts.join(' · ');
   return `${absenceText('No configuration key differs', coverageOf(answer))} · ${parts.join(' · ')}`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ShownEvent } from '../../events/event-text.ts';
 import type { ErrorStrip } from '../nodes/error-counts.ts';
 import { clusterNode } from '../nodes/testing/cluster-node.ts';
-import { headline, subline } from './headline.ts';
+import { countsText, headline, subline } from './headline.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 3, 20);
 
@@ -30,31 +30,71 @@ const burst = (node: string): ShownEvent => ({
 });
 
 const say = (nodes: ClusterNode[], counts: ErrorStrip | null, events: ShownEvent[] = []) => {
-  const said = headline({ nodes, names: new Map(), strip: counts, events, when: 'in the last hour', zone: 'utc' });
-  return `[${said.alarm}]${said.between}(${said.errors})`;
+  const text = countsText(counts, { nodes: nodes.length, when: 'in the last hour' });
+  const parts = headline({ nodes, names: new Map(), events, zone: 'utc' }, text);
+  return parts.map((part) => `${part.about}: ${part.text}`);
 };
 
 describe('the headline', () => {
   const [a, b] = [clusterNode('a'), clusterNode('b')];
 
   it('says what is wrong, and since when', () => {
-    expect(say([a, down], strip({ a: 3 }), [burst('a')])).toBe('[storage-3 is down], and (errors rose on a at 03:12)');
-    expect(say([a, b], strip({ a: 3 }), [burst('a'), burst('b')])).toBe('[](Errors rose on a and b at 03:12)');
+    expect(say([a, down], strip({ a: 3 }), [burst('a')])).toEqual([
+      'nodes: storage-3 is down',
+      'errors: errors rose on a at 03:12',
+    ]);
+    expect(say([a, b], strip({ a: 3 }), [burst('a'), burst('b')])).toEqual(['errors: Errors rose on a and b at 03:12']);
+    const news = { ...burst('a'), kind: 'new-pattern' } as const;
+    expect(say([a, b], strip({ a: 3 }), [news])).toEqual(['errors: New errors began on a at 03:12']);
+  });
+
+  it('says what has happened and is over, in its order', () => {
+    const killed = { ...burst('b'), kind: 'killed', timeMs: Date.UTC(2026, 10, 15, 3, 14) } as const;
+    expect(say([a, b], strip({ a: 3 }), [killed, burst('a')])).toEqual([
+      'errors: Errors rose on a at 03:12',
+      'nodes: b was killed at 03:14',
+    ]);
+    expect(say([a, b], strip({ a: 3 }), [killed])).toEqual([
+      'nodes: b was killed at 03:14',
+      'errors: 3 errors on 1 node in the last hour',
+    ]);
+    const lost = { ...killed, kind: 'member-lost', node: 'storage-3' } as const;
+    expect(say([a, down], strip({ a: 0 }), [lost])).toEqual([
+      'nodes: storage-3 is down',
+      'errors: no errors in the last hour',
+    ]);
+    expect(say([a, b], null, [killed, { ...lost, node: 'a' }])).toEqual(['nodes: b and a stopped responding at 03:14']);
   });
 
   it('says that nothing is wrong only of a complete answer', () => {
-    expect(say([a, b], strip({ a: 0, b: 0 }))).toBe('[]All 2 nodes are up, (no errors in the last hour)');
+    expect(say([a, b], strip({ a: 0, b: 0 }))).toEqual([
+      'calm: All 2 nodes are up',
+      'errors: no errors in the last hour',
+    ]);
     const members = [report('a'), report('b', { outcome: 'timeout' })];
-    expect(say([a, b], strip({ a: 0, b: 0 }, members))).toBe('[]All 2 nodes are up, (no errors found on 1 of 2 nodes)');
-    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toBe(
-      '[]All 2 nodes are up, (at least 7 errors on 1 node in the last hour)',
-    );
-    expect(say([a], null)).toBe('[]1 node is up()');
+    expect(say([a, b], strip({ a: 0, b: 0 }, members))).toEqual([
+      'calm: All 2 nodes are up',
+      'errors: no errors found on 1 of 2 nodes',
+    ]);
+    expect(say([a, b], strip({ a: 7, b: 0 }, members))).toEqual([
+      'calm: All 2 nodes are up',
+      'errors: at least 7 errors on 1 node in the last hour',
+    ]);
+    expect(say([a], null)).toEqual(['calm: 1 node is up']);
+  });
+
+  it('names a node once', () => {
+    const [on, lost] = [burst('storage-3'), { ...burst('a'), kind: 'member-lost' } as const];
+    expect(say([a, down], null, [on])).toEqual(['nodes: storage-3 is down', 'errors: errors rose on it at 03:12']);
+    expect(say([a, b], null, [burst('a'), lost])).toEqual([
+      'errors: Errors rose on a at 03:12',
+      'nodes: it stopped responding at 03:12',
+    ]);
   });
 
   it('counts nodes where there are many', () => {
     const many = ['x', 'y', 'z'].map((id): ClusterNode => ({ ...clusterNode(id), state: 'unreachable' }));
-    expect(say([a, ...many], null)).toBe('[3 of 4 nodes are down]()');
+    expect(say([a, ...many], null)).toEqual(['nodes: 3 of 4 nodes are down']);
   });
 });
 

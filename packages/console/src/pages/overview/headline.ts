@@ -6,87 +6,106 @@ import { formatAge, formatCounted, formatMinute, formatSecond, recordedText } fr
 import type { ErrorStrip } from '../nodes/error-counts.ts';
 import { isDegraded, lostMs, missingNodes } from '../nodes/node-health.ts';
 
-/** A sentence of facts in three parts. */
-export interface Headline {
-  /** What is wrong with nodes. */
-  alarm: string;
-  /** Between it and the next. */
-  between: string;
-  /** What is known of errors: a link to them. */
-  errors: string;
-  /** Whether errors are what is wrong. */
-  isRise: boolean;
+/** A part of a sentence of facts. */
+export interface HeadlinePart {
+  text: string;
+  /** `nodes`: what is wrong with nodes; `errors`: leads to them; `calm`: nothing is wrong. */
+  about: 'nodes' | 'errors' | 'calm';
 }
 
 interface HeadlineFacts {
   nodes: readonly ClusterNode[];
   /** Names of nodes without what all of them share. */
   names: ReadonlyMap<string, string>;
-  strip: ErrorStrip | null;
   events: readonly ShownEvent[];
-  /** `in the last hour`, `from 03:10 to 03:16` */
-  when: string;
   zone: ZoneName;
 }
 
 const MAX_NAMED = 2;
 
-/** `storage-3 is down, and errors rose on 2 nodes at 03:12`. Facts only, and no "none" of what was not read. */
-export function headline({ nodes, names, strip, events, when, zone }: HeadlineFacts): Headline {
+/**
+ * `storage-3 is down, and errors rose on 2 nodes at 03:12`: what is wrong now, then what happened, in its order. Facts
+ * only, and no "none" of what was not read.
+ */
+export function headline({ nodes, names, events, zone }: HeadlineFacts, counts: string | null): HeadlinePart[] {
   const expected = nodes.filter(({ state }) => state !== 'left');
   const down = missingNodes(expected);
-  const degraded = expected.filter(isDegraded);
-  const states = [
-    ...(down.length > 0 ? [`${namesText(down, names, expected.length)} ${down.length === 1 ? 'is' : 'are'} down`] : []),
-    ...(degraded.length > 0
-      ? [`${namesText(degraded, names, expected.length)} ${degraded.length === 1 ? 'is' : 'are'} degraded`]
-      : []),
+  const now = (own: readonly ClusterNode[], what: string): Fact[] => {
+    if (own.length === 0) return [];
+    const ids = own.map(({ id }) => id);
+    const who = namesText(ids, names, `${ids.length} of ${expected.length} nodes`);
+    return [
+      { who, count: ids.length, say: (name) => `${name} ${ids.length === 1 ? 'is' : 'are'} ${what}`, about: 'nodes' },
+    ];
+  };
+  const began = (
+    own: readonly ShownEvent[],
+    about: Fact['about'],
+    say: (who: string, count: number) => string,
+  ): Fact[] => {
+    if (own.length === 0) return [];
+    const atMs = Math.min(...own.map(({ timeMs }) => timeMs));
+    const ids = [...new Set(own.map(({ node }) => node))];
+    const who = namesText(ids, names, `${ids.length} nodes`);
+    const text = (name: string) => `${say(name, ids.length)} at ${formatMinute(atMs, zone)}`;
+    return [{ who, count: ids.length, say: text, about, atMs }];
+  };
+  const of = (...kinds: ShownEvent['kind'][]) => events.filter(({ kind }) => kinds.includes(kind));
+  const bursts = of('log-burst');
+  const errors =
+    bursts.length > 0
+      ? began(bursts, 'errors', (who) => `errors rose on ${who}`)
+      : began(of('new-pattern'), 'errors', (who) => `new errors began on ${who}`);
+  // Those that are down are named already.
+  const losses = of('killed', 'member-lost').filter(({ node }) => down.every(({ id }) => id !== node));
+  const isKilled = losses.every(({ kind }) => kind === 'killed');
+  const lost = began(losses, 'nodes', (who, count) =>
+    isKilled ? `${who} ${count === 1 ? 'was' : 'were'} killed` : `${who} stopped responding`,
+  );
+  const facts = [
+    ...now(down, 'down'),
+    ...now(expected.filter(isDegraded), 'degraded'),
+    ...[...errors, ...lost].sort((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0)),
   ];
-  const errors = errorsPart({ names, strip, events, when, zone, count: expected.length });
-  const { text = '', isRise = false } = errors ?? {};
-  if (states.length > 0) return { alarm: states.join(', '), between: errors ? ', and ' : '', errors: text, isRise };
-  if (isRise) return { alarm: '', between: '', errors: capital(text), isRise };
+  if (facts.length > 0) {
+    const parts = facts.map(({ who, count, say, about }, at): HeadlinePart => {
+      const before = facts[at - 1];
+      const text = say(count === 1 && before?.who === who ? 'it' : who);
+      // A node is called what it is called.
+      return { about, text: at === 0 && about === 'errors' ? capital(text) : text };
+    });
+    return errors.length === 0 && counts ? [...parts, { text: counts, about: 'errors' }] : parts;
+  }
   const up = expected.length === 1 ? '1 node is up' : `All ${expected.length} nodes are up`;
-  return { alarm: '', between: errors ? `${up}, ` : up, errors: text, isRise };
+  return [{ text: up, about: 'calm' }, ...(counts ? [{ text: counts, about: 'errors' } as const] : [])];
 }
 
-function errorsPart({
-  names,
-  strip,
-  events,
-  when,
-  zone,
-  count,
-}: Omit<HeadlineFacts, 'nodes'> & { count: number }): { text: string; isRise: boolean } | null {
-  const bursts = events.filter(({ kind }) => kind === 'log-burst');
-  const first = Math.min(...bursts.map(({ timeMs }) => timeMs));
-  const bursting = [...new Set(bursts.map(({ node }) => node))];
-  if (bursting.length > 0) {
-    const where =
-      bursting.length <= MAX_NAMED
-        ? bursting.map((id) => names.get(id) ?? id).join(' and ')
-        : `${bursting.length} nodes`;
-    return { text: `errors rose on ${where} at ${formatMinute(first, zone)}`, isRise: true };
-  }
+/** What is said of one node, or several: by name, or as `it` after its name. */
+interface Fact extends Pick<HeadlinePart, 'about'> {
+  who: string;
+  count: number;
+  say: (who: string) => string;
+  atMs?: number;
+}
+
+/** `2 errors on 1 node in the last hour`; `null`: nothing is known yet. */
+export function countsText(strip: ErrorStrip | null, { nodes, when }: { nodes: number; when: string }): string | null {
   if (!strip) return null;
   const failing = [...strip.byNode.values()].filter(({ errors }) => errors > 0);
   const total = failing.reduce((sum, { errors }) => sum + errors, 0);
   const { isComplete } = coverageOf(strip);
   const read = strip.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).length;
   if (total > 0) {
-    const where = count === 1 ? '' : ` on ${formatCounted(failing.length, 'node')}`;
-    return { text: `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`, isRise: false };
+    const where = nodes === 1 ? '' : ` on ${formatCounted(failing.length, 'node')}`;
+    return `${isComplete ? '' : 'at least '}${formatCounted(total, 'error')}${where} ${when}`;
   }
-  if (isComplete) return { text: `no errors ${when}`, isRise: false };
-  return {
-    text: read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${count} nodes`,
-    isRise: false,
-  };
+  if (isComplete) return `no errors ${when}`;
+  return read === 0 ? 'errors were not counted' : `no errors found on ${read} of ${nodes} nodes`;
 }
 
-function namesText(nodes: readonly ClusterNode[], names: HeadlineFacts['names'], all: number): string {
-  if (nodes.length <= MAX_NAMED) return nodes.map(({ id }) => names.get(id) ?? id).join(' and ');
-  return `${nodes.length} of ${all} nodes`;
+/** A few by name; more are a count. */
+function namesText(ids: readonly string[], names: HeadlineFacts['names'], many: string): string {
+  return ids.length <= MAX_NAMED ? ids.map((id) => names.get(id) ?? id).join(' and ') : many;
 }
 
 /** `4 of 5 nodes responded`, and of each node that is gone: since when, and what is kept of it. */

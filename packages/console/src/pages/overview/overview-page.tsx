@@ -23,15 +23,16 @@ import {
 import { viewUrl } from '../../state/view-url.ts';
 import { Card, Chip, LinkButton, NodeNames } from '../../ui/controls.tsx';
 import { formatCount, formatCounted, formatSecond, rangeText } from '../../ui/format.ts';
-import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { useMedia, useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { ResourceNote } from '../../ui/notes.tsx';
 import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
+import { NARROW } from '../nodes/error-strip.tsx';
 import { departureKey, hiddenText, isDegraded, missingNodes, problemText, shortNames } from '../nodes/node-health.ts';
 import { stripResource } from '../nodes/node-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
-import { headline, subline } from './headline.ts';
+import { countsText, headline, subline } from './headline.ts';
 import {
   eventsResource,
   groupView,
@@ -83,7 +84,15 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const hidden = hiddenText(all, nodes);
   const dismissedCount = nodes.length - expected.length;
   const ids = nodes.map(({ id }) => id).join();
-  const names = useMemo(() => shortNames(nodes.map(({ id }) => id)), [ids]);
+  const isNarrow = useMedia(NARROW);
+  const names = useMemo(
+    () =>
+      shortNames(
+        nodes.map(({ id }) => id),
+        isNarrow,
+      ),
+    [ids, isNarrow],
+  );
   // The headline names them.
   const known = missingNodes(nodes).map(({ id }) => id);
   const go = (change: Partial<OverviewView>) => navigation.go({ ...view, ...change });
@@ -97,28 +106,39 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
         {filter}
       </>
     );
-  const { alarm, between, errors, isRise } = headline({
-    ...{ nodes: expected, names, strip: counts, zone, when: whenText(range, zone) },
-    events: happened?.events ?? [],
-  });
+  const count = expected.filter(({ state }) => state !== 'left').length;
+  const countText = countsText(counts, { nodes: count, when: whenText(range, zone) });
+  const parts = headline({ nodes: expected, names, events: happened?.events ?? [], zone }, countText);
+  const isCalm = parts.some(({ about }) => about === 'calm');
   const errorsView: LogsView = { ...ALL_LOGS, labels, range: range ?? LAST_HOUR, minLevel: 'ERROR' };
+  const errorsUrl = viewUrl(withRange(errorsView, range ?? LAST_HOUR));
   return (
     <>
       <div class="flex wrap page-head">
         <div>
           <h1>
-            {alarm && <span class="problem">{alarm}</span>}
-            {between}
-            {errors && (
-              <a
-                class={isRise && !alarm ? 'problem' : 'headline-link'}
-                href={viewUrl(withRange(errorsView, range ?? LAST_HOUR))}
-              >
-                {errors}
-              </a>
-            )}
+            {parts.map(({ text, about }, index) => (
+              <span key={text} class={index === 0 && !isCalm ? 'problem' : undefined}>
+                {index > 0 && (isCalm || index < parts.length - 1 ? ', ' : ', and ')}
+                {about === 'errors' ? (
+                  <a class="headline-link" href={errorsUrl}>
+                    {text}
+                  </a>
+                ) : (
+                  text
+                )}
+              </span>
+            ))}
           </h1>
-          <p class="dim">{subline(expected, counts?.members ?? [], { names, nowMs, zone })}</p>
+          <p class="dim">
+            {subline(expected, counts?.members ?? [], { names, nowMs, zone })}
+            {countText && parts.every(({ text }) => text !== countText) && (
+              <>
+                {' · '}
+                <a href={errorsUrl}>{countText}</a>
+              </>
+            )}
+          </p>
           <NodeProblems nodes={expected} names={names} />
           {hidden !== null && (
             <p class="dim">
@@ -198,12 +218,21 @@ function PatternsCard({ view, known }: { view: OverviewView; known: readonly str
   return (
     <ResourceCard
       id="patterns-title"
-      title={view.range ? 'New in this time' : 'New in the last hour'}
+      title={(value) =>
+        `${hasUnknown(value) ? 'Warnings and errors' : 'New'} in ${view.range ? 'this time' : 'the last hour'}`
+      }
       resource={patternsResource(view)}
       what="The new errors"
       loading="the new errors of all nodes"
       known={known}
-      aside={(value) => value && value.groups.length > 0 && <Chip tone="err">{value.totalGroups}</Chip>}
+      aside={(value) =>
+        value &&
+        value.groups.length > 0 && (
+          <Chip tone={hasUnknown(value) ? undefined : value.groups.some(isErrorGroup) ? 'err' : 'warn'}>
+            {value.totalGroups}
+          </Chip>
+        )
+      }
     >
       {(value) => (
         <>
@@ -224,8 +253,17 @@ function PatternsCard({ view, known }: { view: OverviewView; known: readonly str
   );
 }
 
+/** Whether some of them may be known from before: then none of them is called new. */
+function hasUnknown({ groups }: ClusterDigest): boolean {
+  return groups.some(({ isNewUnknown }) => isNewUnknown);
+}
+
+function isErrorGroup({ level }: Group): boolean {
+  return level === 'ERROR' || level === 'FATAL';
+}
+
 function PatternRow({ group, spark, zone }: { group: Group; spark: readonly number[] | null; zone: ZoneName }) {
-  const isError = group.level === 'ERROR' || group.level === 'FATAL';
+  const isError = isErrorGroup(group);
   return (
     <>
       <Spark points={spark} isError={isError} />

@@ -45,7 +45,7 @@ export function StripCard({ nodes, strip, view, filter, ...rest }: StripProps) {
         <>
           <span class="faint">
             {strip && `one cell is ${formatSpan(strip.range.bucketMs)}`}
-            <span class="fine-pointer"> · drag over a time to see what happened</span>
+            <span class="fine-pointer">{strip && ' · '}drag over a time to see what happened</span>
           </span>
           <span class="strip-legend" aria-hidden="true">
             <Chip icon="config">configuration</Chip>
