@@ -118,6 +118,7 @@ await build();
 const dir = mkdtempSync(join(tmpdir(), 'porthole-pictures-'));
 const children = [];
 const failed = [];
+const contexts = new Map();
 const browser = await launchChromium();
 try {
   const demo = await start(['demo', '--rate', String(RECORDS_PER_SECOND)], { TMPDIR: dir });
@@ -193,19 +194,33 @@ async function takeForDocs(url, { name, path, theme, size = { viewport: VIEWPORT
 }
 
 async function take({ url, path, theme, size, route, ready = still }, shoot) {
-  const settings = { colorScheme: theme, timezoneId: 'UTC', locale: 'en-GB', reducedMotion: 'reduce' };
-  const context = await browser.newContext({ ...settings, ...size });
-  context.setDefaultTimeout(TIMEOUT_MS);
+  const page = await (await contextOf(url, size)).newPage();
   try {
-    const page = await context.newPage();
-    await page.addInitScript(watchPage, STILL_MS);
+    await page.emulateMedia({ colorScheme: theme });
     await route?.(page);
     await page.goto(new URL(path, url).href);
     await ready(page);
     await shoot(page);
   } finally {
-    await context.close();
+    await page.close();
   }
+}
+
+/** Of each size and node one, which has loaded the fonts: a page that gets them late does without. */
+async function contextOf(url, size) {
+  const key = `${url} ${size.viewport.width}`;
+  const known = contexts.get(key);
+  if (known) return known;
+  const settings = { timezoneId: 'UTC', locale: 'en-GB', reducedMotion: 'reduce' };
+  const context = await browser.newContext({ ...settings, ...size });
+  contexts.set(key, context);
+  context.setDefaultTimeout(TIMEOUT_MS);
+  await context.addInitScript(watchPage, STILL_MS);
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.evaluate(() => document.fonts.ready);
+  await page.close();
+  return context;
 }
 
 /** Until nothing more is loaded, or is long enough loading. */

@@ -30,11 +30,13 @@ const DRAG_PX = 6;
 interface StripAreaProps {
   range: StripRange | undefined;
   labels: readonly string[];
+  /** Room for the names in front of the cells. */
+  namesPx?: number;
   children: ComponentChildren;
 }
 
 /** Rows of cells with one axis. A range that is dragged over them leads to what happened in it. */
-export function StripArea({ range, labels, children }: StripAreaProps) {
+export function StripArea({ range, labels, namesPx = 0, children }: StripAreaProps) {
   const plot = useRef<HTMLDivElement>(null);
   const startX = useRef<number | null>(null);
   const [dragged, setDragged] = useState<{ from: number; to: number } | null>(null);
@@ -61,6 +63,7 @@ export function StripArea({ range, labels, children }: StripAreaProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard, the bar has the range and the page the button
     <div
       class="strip-body"
+      style={{ '--names': `${namesPx}px` }}
       onPointerDown={(event) => {
         startX.current = event.button === 0 && event.pointerType !== 'touch' ? event.clientX : null;
       }}

@@ -1,3 +1,4 @@
+import { coverageOf } from '@porthole/contract';
 import type { LogFileDetails } from '@porthole/logs/types';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
@@ -59,6 +60,8 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
     <ResourceCard
       id="files-title"
       title={(value) => {
+        // What is known of a node that is gone may be without its files.
+        if (value.files.length === 0 && !coverageOf(value).isComplete) return 'Log files';
         const bytes = formatBytes(value.files.reduce((sum, { size }) => sum + size, 0));
         return `${formatCounted(value.files.length, 'log file')}, ${bytes}`;
       }}
@@ -81,7 +84,13 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
         const families = matchingFamilies(fileFamilies(value.files), text);
         if (families.length === 0)
           return (
-            <p class="dim card-note">{value.files.length === 0 ? 'No log files' : `No file name contains "${text}"`}</p>
+            <p class="dim card-note">
+              {value.files.length > 0
+                ? `No file name contains "${text}"`
+                : coverageOf(value).isComplete
+                  ? 'No log files'
+                  : 'Its files are not known.'}
+            </p>
           );
         const growth = (file: NodeFile) => (isUp ? growthText(file, value.first, value.atMs) : null);
         return (

@@ -24,6 +24,10 @@ interface StripProps {
 /** More rows are a wall: the calm ones wait behind a button. */
 const MAX_ROWS = 14;
 
+/** About the width of a letter of a name, and the most that names take from the cells. */
+const NAME_PX = 7.2;
+const MOST_PX = 180;
+
 /** Errors of each node over time, and what happened to it: grouped, and the worst first, if there are many. */
 export function StripCard({ nodes, strip, view, filter, ...rest }: StripProps) {
   const by = groupedBy(nodes, view.by);
@@ -36,10 +40,11 @@ export function StripCard({ nodes, strip, view, filter, ...rest }: StripProps) {
   const room = isMany ? Math.max(2, Math.floor(MAX_ROWS / groups.length)) : nodes.length;
   const sums = groups.map((group) => sumCells(group.nodes.flatMap(({ id }) => strip?.byNode.get(id) ?? [])));
   const most = Math.max(1, ...sums.flatMap(({ cells }) => cells.map((count) => count ?? 0)));
+  const longest = Math.max(...nodes.map(({ id }) => (names.get(id) ?? id).length));
+  const namesPx = Math.round(Math.min(MOST_PX, 36 + NAME_PX * longest));
   return (
     <Card
       id="strip-title"
-      class="strip"
       title="Errors by node"
       aside={
         <>
@@ -56,7 +61,7 @@ export function StripCard({ nodes, strip, view, filter, ...rest }: StripProps) {
         </>
       }
     >
-      <StripArea range={strip?.range} labels={view.labels}>
+      <StripArea range={strip?.range} labels={view.labels} namesPx={namesPx}>
         {groups.map((group, index) => (
           <Group
             key={group.label}
