@@ -52,7 +52,7 @@ describe('an incident in the console', () => {
     expect(clicks).toBeLessThanOrEqual(MOST_CLICKS);
 
     // The node that is gone is shown as it was recorded, and nothing claims to be complete.
-    await waitUntilVisible(page.getByText(/n3 does not respond. It is shown as recorded by n[12], until/));
+    await waitUntilVisible(page.getByText(/^n3 is not responding · shown as recorded by n[12], until/));
     expect(await page.getByText('nothing in this time range is left out').count()).toBe(0);
 
     await page.getByRole('button', { name: 'Share' }).click();

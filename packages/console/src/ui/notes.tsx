@@ -1,11 +1,12 @@
-import { type AnswerFacts, coverageOf, failures, missingText, respondedText } from '@porthole/contract';
+import type { MemberReport } from '@porthole/client';
+import { type AnswerFacts, coverageOf, failures, missingText, outcomeText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
 import { cluster, type Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import type { Problem } from '../state/to-problem.ts';
 import { LinkButton } from './controls.tsx';
-import { formatSecond } from './format.ts';
+import { formatSecond, recordedText } from './format.ts';
 import { useResource, useStore } from './hooks.ts';
 import { Icon } from './icon.tsx';
 
@@ -101,6 +102,24 @@ export function PartialNote({ answer, known = [], onRetry }: PartialNoteProps) {
 
 function namesText(nodes: readonly string[]): string {
   return nodes.length <= MAX_NAMED ? nodes.join(', ') : `${nodes.length} nodes`;
+}
+
+/** That a node does not respond, and until when it is known: once, with the way to ask again. */
+export function RecordedNote({ report, onRetry }: { report: MemberReport; onRetry: () => void }) {
+  const zone = useStore(preferences.zone);
+  const { id, outcome, detail, asOfMs } = report;
+  return (
+    <p class="notice" role="status">
+      <Icon name="gone" />
+      <span>
+        <strong>{id}</strong> is not responding ·{' '}
+        {asOfMs === null
+          ? `nothing is known of it: ${detail ?? outcomeText(outcome)}`
+          : `shown as ${recordedText({ ...report, asOfMs }, zone)}`}
+      </span>
+      <LinkButton onClick={onRetry}>retry</LinkButton>
+    </p>
+  );
 }
 
 /** Shows after a short delay that something is loading. */

@@ -24,9 +24,9 @@ import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { CopyCommand, LinkButton, NodeDot, NodeNames } from '../../ui/controls.tsx';
 import { formatCounted } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
-import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
+import { PartialNote, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
 import { DiffLines } from './code-lines.tsx';
-import { RecordedNote, ValueText } from './config-parts.tsx';
+import { ValueText } from './config-parts.tsx';
 
 /** Nodes named beside a value; the rest is a count. */
 const MAX_NODES = 4;

@@ -14,9 +14,9 @@ import { type RequestState, useRequest, useResource, useStore } from '../../ui/h
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { FailureNote, Loading, ResourceNote } from '../../ui/notes.tsx';
+import { FailureNote, Loading, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
 import { CompareTab } from './compare-tab.tsx';
-import { FindBox, RecordedNote } from './config-parts.tsx';
+import { FindBox } from './config-parts.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { TextTab } from './text-tab.tsx';
 

@@ -1,9 +1,6 @@
-import type { MemberReport } from '@porthole/client';
-import { outcomeText } from '@porthole/contract';
 import { useEffect, useRef } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
-import { LinkButton } from '../../ui/controls.tsx';
-import { formatDate, formatSecond, MASK, recordedText, type ShownValue } from '../../ui/format.ts';
+import { formatDate, formatSecond, MASK, type ShownValue } from '../../ui/format.ts';
 import { isTextField, useNow, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 
@@ -16,24 +13,6 @@ export function useWhen(): (timeMs: number) => string {
     const day = date === today ? 'Today' : date.slice(-4) === today.slice(-4) ? date.slice(0, -5) : date;
     return `${day} ${formatSecond(timeMs, zone)}`;
   };
-}
-
-/** That a node does not respond, and until when it is known. */
-export function RecordedNote({ report, onRetry }: { report: MemberReport; onRetry: () => void }) {
-  const zone = useStore(preferences.zone);
-  const { id, outcome, detail, asOfMs } = report;
-  return (
-    <p class="notice" role="status">
-      <Icon name="alert" />
-      <span>
-        <strong>{id}</strong> is not responding ·{' '}
-        {asOfMs === null
-          ? `nothing is known of its configuration: ${detail ?? outcomeText(outcome)}`
-          : `shown as ${recordedText({ ...report, asOfMs }, zone)}`}
-      </span>
-      <LinkButton onClick={onRetry}>retry</LinkButton>
-    </p>
-  );
 }
 
 interface FindBoxProps {

@@ -34,7 +34,7 @@ import {
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
+import { PartialNote, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 
 /** It is made of some twenty requests, each of which scans logs. */
@@ -344,19 +344,12 @@ function PhasesCard({ incident }: { incident: Incident }) {
 
 /** What is missing in a response; what was recorded of a dead node is said in one sentence. */
 export function CoverageNote({ answer, onRetry }: { answer: AnswerFacts; onRetry: () => void }) {
-  const zone = useStore(preferences.zone);
   const recorded = (answer.members ?? []).filter(({ recordedBy, asOfMs }) => recordedBy && asOfMs !== null);
   return (
     <>
       <PartialNote answer={answer} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
-      {recorded.map((own) => (
-        <p key={own.id} class="notice">
-          <Icon name="gone" />
-          <span>
-            <strong>{own.id} does not respond.</strong> It is shown as{' '}
-            {recordedText({ ...own, asOfMs: own.asOfMs ?? 0 }, zone)}.
-          </span>
-        </p>
+      {recorded.map((report) => (
+        <RecordedNote key={report.id} {...{ report, onRetry }} />
       ))}
     </>
   );

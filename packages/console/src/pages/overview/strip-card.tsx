@@ -40,7 +40,7 @@ export function StripCard({ nodes, strip, view, filter, ...rest }: StripProps) {
   const room = isMany ? Math.max(2, Math.floor(MAX_ROWS / groups.length)) : nodes.length;
   const sums = groups.map((group) => sumCells(group.nodes.flatMap(({ id }) => strip?.byNode.get(id) ?? [])));
   const most = Math.max(1, ...sums.flatMap(({ cells }) => cells.map((count) => count ?? 0)));
-  const longest = Math.max(...nodes.map(({ id }) => (names.get(id) ?? id).length));
+  const longest = Math.max(...nodes.map(({ id }) => (rest.names.get(id) ?? id).length));
   const namesPx = Math.round(Math.min(MOST_PX, 36 + NAME_PX * longest));
   return (
     <Card
