@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
@@ -34,7 +34,10 @@ async function openComponents(): Promise<Page> {
   await page.route(/\/(ui|assets\/[^?]+)$/, (route) => {
     const { pathname } = new URL(route.request().url());
     const path = pathname === '/ui' ? 'index.html' : pathname;
-    return route.fulfill({ body: readFileSync(join(folder, path)), contentType: TYPES[extname(path)] ?? '' });
+    const file = join(folder, path);
+    // The sign of the page comes from the node.
+    if (!existsSync(file)) return route.continue();
+    return route.fulfill({ body: readFileSync(file), contentType: TYPES[extname(path)] ?? '' });
   });
   await page.goto(`${running.url}ui`);
   await waitUntilVisible(page.getByRole('heading', { name: 'Components, dark' }));

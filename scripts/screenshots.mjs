@@ -58,6 +58,10 @@ const KILLED = 'storage-3';
 /** How long the others take to have recorded what it wrote, and to notice that it is gone. */
 const RECORDED_MS = 12_000;
 
+/** What a page shows of an answer that is not complete, and how often it is asked again. */
+const IN_PART = 'main :is(.notice:not(.is-note), .cell.hatched, .warning:not(.pattern *, .row *, .event *, .card *)), .row-gap';
+const MOST_ATTEMPTS = 12;
+
 const LOG = 'src=*/lind-broker.log';
 
 const INCIDENT = '/incidents?from=1h&to=now';
@@ -185,6 +189,12 @@ async function takeAll(servers, ids) {
 async function takeForDocs(url, { name, path, theme, size = { viewport: VIEWPORT }, ready }) {
   const file = join(DOCS, `${name}.png`);
   await take({ url, path, theme, size, ready }, async (page) => {
+    // On a busy machine nodes respond too late, and the page says so: that is not what people are to see of it.
+    for (let attempt = 1; await page.locator(IN_PART).first().isVisible(); attempt++) {
+      if (attempt === MOST_ATTEMPTS) throw new Error('the nodes do not respond in time');
+      await page.reload();
+      await ready(page);
+    }
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
   });
