@@ -59,7 +59,8 @@ const KILLED = 'storage-3';
 const RECORDED_MS = 12_000;
 
 /** What a page shows of an answer that is not complete, and how often it is asked again. */
-const IN_PART = 'main :is(.notice:not(.is-note), .cell.hatched, .warning:not(.pattern *, .row *, .event *, .card *)), .row-gap';
+const IN_PART =
+  'main :is(.notice:not(.is-note), .cell.hatched, .warning:not(.pattern *, .row *, .event *, .card *)), .row-gap';
 const MOST_ATTEMPTS = 12;
 
 const LOG = 'src=*/lind-broker.log';
