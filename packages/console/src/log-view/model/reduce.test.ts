@@ -4,9 +4,20 @@ import { describe, expect, it, test } from 'vitest';
 import type { Page } from '../source/log-source.ts';
 import { fakeRecord } from '../testing/fake-source.ts';
 import { recordNumbers, upTo } from '../testing/open-workspace.ts';
-import { reduce, withRecordedRows } from './reduce.ts';
+import {
+  addPage,
+  appendLive,
+  changed,
+  closeContext,
+  insertAround,
+  reportMembers,
+  showPages,
+  startShowing,
+  updateGap,
+  withRecordedRows,
+} from './reduce.ts';
 import { recordRow } from './row-buffer.ts';
-import { INITIAL, type LogAction, type RequestKind, type Row, type WorkspaceState } from './workspace-state.ts';
+import { INITIAL, type RequestKind, type Row, type WorkspaceState } from './workspace-state.ts';
 
 /** A page of numbered records; `next` continues it. */
 function page(first: number, last: number, next: string | null = null): Page {
@@ -23,7 +34,6 @@ function page(first: number, last: number, next: string | null = null): Page {
 
 const keyAt = (number: number) => `n1 c${number}`;
 const rowsAt = (first: number, last: number) => upTo(first, last).map((number) => recordRow(fakeRecord(number)));
-const FOLLOW = { ...INITIAL.follow, state: 'live' } as const;
 const GAP = {
   kind: 'gap',
   key: 'gap 1',
@@ -33,9 +43,11 @@ const GAP = {
   range: { node: null, after: fakeRecord(9), until: fakeRecord(20) },
 } as const;
 
-/** Every state on the way is frozen: a reducer that changes one throws. */
-function run(actions: readonly LogAction[], start: WorkspaceState = INITIAL): WorkspaceState {
-  return actions.reduce((state, action) => freeze(reduce(state, action)), freeze(start));
+type Change = (state: WorkspaceState) => Partial<WorkspaceState>;
+
+/** Every state on the way is frozen: a change in place throws. */
+function run(changes: readonly Change[], start: WorkspaceState = INITIAL): WorkspaceState {
+  return changes.reduce((state, make) => freeze(changed(state, make(state))), freeze(start));
 }
 
 function freeze(state: WorkspaceState): WorkspaceState {
@@ -43,58 +55,51 @@ function freeze(state: WorkspaceState): WorkspaceState {
   return Object.freeze(state);
 }
 
-const showEnd = (first: number, last: number, next: string | null = 'p'): LogAction[] => [
-  { type: 'show-started', position: 'end', nowMs: 0 },
-  { type: 'shown', newer: null, older: page(first, last, next), options: { align: 'bottom' } },
-];
-
-const showMiddle = (options: LogAction & { type: 'shown' }): LogAction[] => [
-  { type: 'show-started', position: { fraction: 0.5 }, nowMs: 0 },
-  options,
+const showEnd = (first: number, last: number): Change[] => [
+  () => startShowing('end', 0),
+  (state) => showPages(state, { newer: null, older: page(first, last), options: { align: 'bottom' } }),
 ];
 
 describe('rows at a position', () => {
   it('scroll to the target once awaited newer rows are there', () => {
     const options = { align: 'center', near: fakeRecord(500), isFocused: true } as const;
-    const shown = run(showMiddle({ type: 'shown', newer: page(1, 0, 'n'), older: page(400, 499), options }));
+    const shown = run([
+      () => startShowing({ fraction: 0.5 }, 0),
+      (state) => showPages(state, { newer: page(1, 0, 'n'), older: page(400, 499), options }),
+    ]);
     expect(shown).toMatchObject({ focusedKey: null, scrollTo: options });
-    const state = run([{ type: 'page-loaded', direction: 'newer', page: page(500, 510), next: null }], shown);
+    const state = run([(before) => addPage(before, 'newer', page(500, 510), null)], shown);
     expect(state).toMatchObject({ focusedKey: keyAt(500), scrollTo: null, generation: 2 });
   });
 });
 
 describe('a gap', () => {
   const shown = run([
-    ...showEnd(0, 9, null),
-    { type: 'followed', rows: [GAP, ...rowsAt(20, 25)], follow: FOLLOW },
-    { type: 'gap-load-started', key: GAP.key },
+    ...showEnd(0, 9),
+    (state) => appendLive(state, [GAP, ...rowsAt(20, 25)]),
+    (state) => updateGap(state, GAP.key),
   ]);
 
   it('that cannot be loaded says why', () => {
-    const state = run([{ type: 'gap-load-failed', key: GAP.key, detail: 'timeout' }], shown);
+    const state = run([(before) => updateGap(before, GAP.key, 'timeout')], shown);
     expect(state.rows[10]).toMatchObject({ isLoading: false, text: 'missing · timeout' });
   });
 });
 
 describe('the context of a record', () => {
-  const opened = run([
-    ...showEnd(10, 10, null),
-    { type: 'context-opened', key: keyAt(10) },
-    {
-      type: 'context-loaded',
-      record: fakeRecord(10),
-      older: upTo(8, 9).map(fakeRecord),
-      newer: upTo(11, 12).map(fakeRecord),
-    },
+  const others = { older: upTo(8, 9).map(fakeRecord), newer: upTo(11, 12).map(fakeRecord) };
+  const shown = run([
+    ...showEnd(10, 10),
+    () => ({ contextKey: keyAt(10), focusedKey: keyAt(10) }),
+    ({ buffer }) => ({ buffer: insertAround(buffer, fakeRecord(10), others) }),
   ]);
 
   it('is shown around it', () => {
-    expect(recordNumbers(opened.rows)).toEqual(upTo(8, 12));
-    expect(opened).toMatchObject({ contextKey: keyAt(10), focusedKey: keyAt(10) });
+    expect(recordNumbers(shown.rows)).toEqual(upTo(8, 12));
   });
 
   it('is removed again, and the focus returns to the record', () => {
-    const state = run([{ type: 'focused', key: keyAt(12) }, { type: 'context-closed' }], opened);
+    const state = run([() => ({ focusedKey: keyAt(12) }), closeContext], shown);
     expect(recordNumbers(state.rows)).toEqual([10]);
     expect(state).toMatchObject({ contextKey: null, focusedKey: keyAt(10) });
   });
@@ -152,7 +157,7 @@ function report(state: WorkspaceState, kind: RequestKind, outcomes: Readonly<Rec
   const reports = Object.entries(outcomes).map(
     ([id, outcome]): MemberReport => ({ id, outcome, detail: null, elapsedMs: 0, count: 0, asOfMs: null }),
   );
-  return reduce(state, { type: 'members-reported', kind, reports });
+  return changed(state, reportMembers(state, kind, reports));
 }
 
 const outcomes = ({ members }: WorkspaceState) => members.map(({ id, outcome }) => `${id} ${outcome}`);

@@ -1,10 +1,12 @@
 import type { MemberReport } from '@porthole/client';
+import type { Problem } from '../../state/to-problem.ts';
 import type { RecordKey } from '../../state/view.ts';
 import {
   type Direction,
   isShown,
   type Page,
   type PagePosition,
+  type RowFilter,
   recordKey,
   type ShownRecord,
 } from '../source/log-source.ts';
@@ -13,25 +15,19 @@ import { RowBuffer, recordRow } from './row-buffer.ts';
 import {
   EDGES,
   type Edge,
-  FIND_NOTHING,
   FIRST_RECORDS,
-  type FindStatus,
   type GapRange,
-  type GapRow,
   INITIAL,
-  type LogAction,
-  NO_SCANS,
   type RequestKind,
   type Row,
   type ScanTotals,
+  type ShowOptions,
   type WorkspaceState,
 } from './workspace-state.ts';
 
-type ActionOf<Type extends LogAction['type']> = Extract<LogAction, { type: Type }>;
-
-/** The state after an action. Pure: requests and timers belong to those who dispatch the actions. */
-export function reduce(state: WorkspaceState, action: LogAction): WorkspaceState {
-  const next = apply(state, action);
+/** The state after a change, with the rows that follow from it. Pure: requests and timers belong to those who make the changes. */
+export function changed(state: WorkspaceState, part: Partial<WorkspaceState>): WorkspaceState {
+  const next = { ...state, ...part };
   const isSame = next.buffer === state.buffer && next.members === state.members && next.bottom === state.bottom;
   const rows = isSame
     ? next.rows
@@ -45,104 +41,26 @@ export function reduce(state: WorkspaceState, action: LogAction): WorkspaceState
   return { ...next, rows, shown: isFolding ? foldRows(rows, { focusedKey, expanded, matcher }) : rows };
 }
 
-function apply(state: WorkspaceState, action: LogAction): WorkspaceState {
-  switch (action.type) {
-    case 'opened':
-      // Generations keep counting, so that the view notices the new rows.
-      return { ...INITIAL, generation: state.generation, isFolding: state.isFolding, filter: action.filter };
-    case 'filter-changed':
-      return { ...state, filter: action.filter, histogram: null, scans: NO_SCANS };
-    case 'show-started':
-      return startShowing(state, action);
-    case 'shown':
-      return showPages(state, action);
-    case 'show-failed':
-      return failToShow(state, action);
-    case 'page-loaded':
-      return addPage(state, action);
-    case 'edge-changed': {
-      const { direction, edge } = action;
-      return { ...state, [EDGES[direction]]: completeEdge(edge, state.scans[direction]) };
-    }
-    case 'loading-stopped':
-      return { ...state, top: stoppedEdge(state.top), bottom: stoppedEdge(state.bottom) };
-    case 'followed':
-      return { ...appendLive(state, action.rows), follow: action.follow };
-    case 'resumed':
-      return { ...resumeAtEnd(state, action.rows), follow: action.follow };
-    case 'members-reported':
-      return reportMembers(state, action.kind, action.reports);
-    case 'focused':
-      // The focus moved for another reason than a step to a match.
-      return { ...withFind(state, { index: null }), focusedKey: action.key };
-    case 'folding-changed':
-      return { ...state, isFolding: action.isFolding };
-    case 'toggled':
-      return toggle(state, action);
-    case 'brought-into-view': {
-      const { key, align } = action;
-      return { ...state, focusedKey: key, anchor: { key, align }, generation: state.generation + 1 };
-    }
-    case 'gap-load-started':
-      return updateGap(state, action.key, () => ({ isLoading: true }));
-    case 'gap-loaded':
-      return fillGap(state, action);
-    case 'gap-load-failed':
-      return updateGap(state, action.key, ({ text }) => ({ isLoading: false, text: `${text} · ${action.detail}` }));
-    case 'context-opened':
-      return { ...state, contextKey: action.key, focusedKey: action.key };
-    case 'context-loaded':
-      return { ...state, buffer: insertAround(state.buffer, action) };
-    case 'context-failed':
-      return { ...withFind(state, { message: action.detail }), contextKey: null };
-    case 'context-closed':
-      return closeContext(state);
-    case 'extent-loaded':
-      return { ...state, extent: action.extent };
-    case 'count-started':
-      return { ...state, isCounting: true, countFailure: null };
-    case 'counted': {
-      const { histogram } = action;
-      return { ...reportMembers(state, 'count', histogram?.members ?? []), histogram, isCounting: false };
-    }
-    case 'count-failed':
-      // Earlier counts may belong to another filter, or be old.
-      return { ...state, isCounting: false, histogram: null, countFailure: action.detail };
-    case 'find-changed':
-      return withFind(state, { ...FIND_NOTHING, query: action.query });
-    case 'matcher-made':
-      return withFind(state, { matcher: action.matcher });
-    case 'find-started':
-      return withFind(state, { isSearching: true, message: null });
-    case 'find-ended':
-      return withFind(state, { isSearching: false, message: action.message ?? state.find.message });
-    case 'find-reported':
-      return withFind(state, { message: action.message });
-    case 'matches-counted':
-      return withFind(state, action.total === null ? { total: null, index: null } : { total: action.total });
-    case 'match-reached':
-      return withFind(state, { index: action.index });
-  }
+/** Other logs. Generations keep counting, so that the view notices the new rows. */
+export function opened({ generation, isFolding }: WorkspaceState, filter: RowFilter): WorkspaceState {
+  return { ...INITIAL, generation, isFolding, filter };
 }
 
-function withFind(state: WorkspaceState, part: Partial<FindStatus>): WorkspaceState {
-  return { ...state, find: { ...state.find, ...part } };
-}
-
-function toggle(state: WorkspaceState, { key, part }: ActionOf<'toggled'>): WorkspaceState {
-  const row = state.shown.find((shown) => shown.key === key);
+/** Opens or closes, in place: a run of repeated lines, or else all lines of a record. */
+export function toggled({ shown, expanded: before }: WorkspaceState, key: string, part?: 'lines') {
+  const row = shown.find((candidate) => candidate.key === key);
   const run = part !== 'lines' && row?.kind === 'record' ? row.folded : undefined;
-  const expanded = new Set(state.expanded);
+  const expanded = new Set(before);
   // A run may have grown since it was opened: by then another row was its first.
   const known = (run ? run.map((other) => foldKey(other.key)) : [key]).filter((one) => expanded.delete(one));
   if (known.length === 0) expanded.add(run ? foldKey(key) : key);
-  return { ...state, expanded };
+  return { expanded };
 }
 
-function startShowing(state: WorkspaceState, { position, nowMs }: ActionOf<'show-started'>): WorkspaceState {
+/** All rows are being replaced by those at a position. */
+export function startShowing(position: PagePosition, nowMs: number): Partial<WorkspaceState> {
   const loading: Edge = { kind: 'loading', sinceMs: nowMs, scannedBytes: 0, reachedMs: null };
   return {
-    ...state,
     contextKey: null,
     isAtEnd: false,
     ...(position !== 'start' && { top: loading }),
@@ -151,7 +69,10 @@ function startShowing(state: WorkspaceState, { position, nowMs }: ActionOf<'show
 }
 
 /** The rows around a position, replacing all others. */
-function showPages(state: WorkspaceState, { newer, older, options }: ActionOf<'shown'>): WorkspaceState {
+export function showPages(
+  state: WorkspaceState,
+  { newer, older, options }: { newer: Page | null; older: Page | null; options: ShowOptions },
+): WorkspaceState {
   // Newer first: for records of the same millisecond that order is the right one.
   const after = RowBuffer.EMPTY.append((newer?.records ?? []).map(recordRow));
   const buffer = after.prepend((older?.records ?? []).map(recordRow));
@@ -199,14 +120,19 @@ function nextPosition(page: Page | null): PagePosition | null {
   return page === null || page.next === null ? null : { page: page.next };
 }
 
-function failToShow(state: WorkspaceState, { failure }: ActionOf<'show-failed'>): WorkspaceState {
+export function failToShow(failure: Problem): Partial<WorkspaceState> {
   const edge: Edge = { kind: 'failed', code: failure.code, detail: failure.detail };
   const nothing = { buffer: RowBuffer.EMPTY, positions: INITIAL.positions, focusedKey: null, anchor: null };
-  return { ...state, ...nothing, failure, top: edge, bottom: edge };
+  return { ...nothing, failure, top: edge, bottom: edge };
 }
 
 /** One more page at an edge; excess rows are dropped at the other one. */
-function addPage(state: WorkspaceState, { direction, page, next }: ActionOf<'page-loaded'>): WorkspaceState {
+export function addPage(
+  state: WorkspaceState,
+  direction: Direction,
+  page: Page,
+  next: PagePosition | null,
+): WorkspaceState {
   const rows = page.records.map(recordRow);
   const isOlder = direction === 'older';
   const loaded = {
@@ -221,27 +147,31 @@ function addPage(state: WorkspaceState, { direction, page, next }: ActionOf<'pag
 }
 
 /** An edge with everything scanned, not only by the last run. */
-function completeEdge(edge: Edge, { scannedBytes, reachedMs }: ScanTotals): Edge {
-  if (edge.kind === 'done') return { ...edge, scannedBytes };
-  if (edge.kind !== 'loading' && edge.kind !== 'stopped') return edge;
-  return { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? reachedMs };
+export function setEdge({ scans }: WorkspaceState, direction: Direction, edge: Edge): Partial<WorkspaceState> {
+  const { scannedBytes, reachedMs } = scans[direction];
+  const isScanned = edge.kind === 'loading' || edge.kind === 'stopped';
+  const all = isScanned ? { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? reachedMs } : edge;
+  return { [EDGES[direction]]: edge.kind === 'done' ? { ...edge, scannedBytes } : all };
 }
 
-/** A loading edge can be continued. */
-function stoppedEdge(edge: Edge): Edge {
-  if (edge.kind !== 'loading') return edge;
-  return { kind: 'stopped', scannedBytes: edge.scannedBytes, reachedMs: edge.reachedMs };
+/** Loading edges can be continued. */
+export function stopEdges({ top, bottom }: WorkspaceState): Partial<WorkspaceState> {
+  const stopped = (edge: Edge): Edge => {
+    if (edge.kind !== 'loading') return edge;
+    return { kind: 'stopped', scannedBytes: edge.scannedBytes, reachedMs: edge.reachedMs };
+  };
+  return { top: stopped(top), bottom: stopped(bottom) };
 }
 
 /** Followed rows at the end; none if other rows are shown meanwhile. */
-function appendLive(state: WorkspaceState, rows: readonly Row[]): WorkspaceState {
+export function appendLive(state: WorkspaceState, rows: readonly Row[]): WorkspaceState {
   if (rows.length === 0 || !state.isAtEnd) return state;
   const next = trim({ ...state, buffer: state.buffer.append(rows) }, 'older');
   return state.buffer.rows.length === 0 ? scrollToTarget(next) : next;
 }
 
 /** Shows the end, with the rows that arrived while paused. */
-function resumeAtEnd(state: WorkspaceState, rows: readonly Row[]): WorkspaceState {
+export function resumeAtEnd(state: WorkspaceState, rows: readonly Row[]): WorkspaceState {
   const next = appendLive(state, rows);
   const key = rows.at(-1)?.key ?? next.buffer.rows.at(-1)?.key;
   return { ...next, focusedKey: null, anchor: key === undefined ? null : { key, align: 'bottom' } };
@@ -299,14 +229,16 @@ function nearestRecord(
   return atMs - before.atMs < firstNewer.atMs - atMs ? before : firstNewer;
 }
 
-function updateGap(state: WorkspaceState, key: string, change: (row: GapRow) => Partial<GapRow>): WorkspaceState {
-  const row = state.buffer.get(key);
-  if (row?.kind !== 'gap') return state;
-  return { ...state, buffer: state.buffer.replace(key, { ...row, ...change(row) }) };
+/** A gap that is being loaded, or could not be loaded. */
+export function updateGap({ buffer }: WorkspaceState, key: string, failure?: string): Partial<WorkspaceState> {
+  const row = buffer.get(key);
+  if (row?.kind !== 'gap') return {};
+  const change = failure === undefined ? { isLoading: true } : { isLoading: false, text: `${row.text} · ${failure}` };
+  return { buffer: buffer.replace(key, { ...row, ...change }) };
 }
 
 /** Records of a gap in front of it; what is still missing stays a gap. */
-function fillGap(state: WorkspaceState, { key, page }: ActionOf<'gap-loaded'>): WorkspaceState {
+export function fillGap(state: WorkspaceState, key: string, page: Page): WorkspaceState {
   const row = state.buffer.get(key);
   if (row?.kind !== 'gap' || !row.range) return state;
   const { range } = row;
@@ -339,7 +271,11 @@ function isLater(record: ShownRecord, until: RecordKey): boolean {
 }
 
 /** The context of a record: rows that are loaded already stay; the others are inserted in log order. */
-function insertAround(start: RowBuffer, { record, older, newer }: ActionOf<'context-loaded'>): RowBuffer {
+export function insertAround(
+  start: RowBuffer,
+  record: ShownRecord,
+  { older, newer }: { older: readonly ShownRecord[]; newer: readonly ShownRecord[] },
+): RowBuffer {
   const contextRow = (other: ShownRecord): Row => ({ ...recordRow(other), isContext: true });
   let buffer = start;
   const after = new Set(newer.map(recordKey));
@@ -363,7 +299,7 @@ function insertAround(start: RowBuffer, { record, older, newer }: ActionOf<'cont
   return buffer;
 }
 
-function closeContext(state: WorkspaceState): WorkspaceState {
+export function closeContext(state: WorkspaceState): WorkspaceState {
   const { contextKey, focusedKey } = state;
   if (contextKey === null) return state;
   const buffer = state.buffer.removeIf((row) => row.kind === 'record' && row.isContext === true);
@@ -390,7 +326,7 @@ function mergeBy<T>(keyOf: (item: T) => readonly string[], known: readonly T[], 
   return [...new Map([...known, ...more].map((item) => [JSON.stringify(keyOf(item)), item])).values()];
 }
 
-function reportMembers(state: WorkspaceState, kind: RequestKind, more: readonly MemberReport[]): WorkspaceState {
+export function reportMembers(state: WorkspaceState, kind: RequestKind, more: readonly MemberReport[]): WorkspaceState {
   if (more.length === 0) return state;
   const known = new Map([...state.reports[kind], ...more.map((report) => [report.id, report] as const)]);
   const reports = { ...state.reports, [kind]: known };

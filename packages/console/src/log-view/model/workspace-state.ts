@@ -5,7 +5,6 @@ import type {
   Direction,
   Extent,
   HistogramResult,
-  Page,
   PagePosition,
   RowFilter,
   ShownProblem,
@@ -54,8 +53,6 @@ export type Row =
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };
 
 export type RecordRow = Extract<Row, { kind: 'record' }>;
-
-export type GapRow = Extract<Row, { kind: 'gap' }>;
 
 /** State above the first row and below the last one. */
 export type Edge =
@@ -171,47 +168,6 @@ export interface WorkspaceState {
    */
   reports: Readonly<Record<RequestKind, ReadonlyMap<string, MemberReport>>>;
 }
-
-/** Everything that can happen to a workspace. */
-export type LogAction =
-  | { type: 'opened'; filter: RowFilter }
-  | { type: 'filter-changed'; filter: RowFilter }
-  /** All rows are being replaced by those at a position. */
-  | { type: 'show-started'; position: PagePosition; nowMs: number }
-  | { type: 'shown'; newer: Page | null; older: Page | null; options: ShowOptions }
-  | { type: 'show-failed'; failure: Problem }
-  | { type: 'page-loaded'; direction: Direction; page: Page; next: PagePosition | null }
-  | { type: 'edge-changed'; direction: Direction; edge: Edge }
-  | { type: 'loading-stopped' }
-  /** New records, and the status of the stream. */
-  | { type: 'followed'; rows: readonly Row[]; follow: FollowStatus }
-  | { type: 'resumed'; rows: readonly Row[]; follow: FollowStatus }
-  | { type: 'members-reported'; kind: RequestKind; reports: readonly MemberReport[] }
-  | { type: 'focused'; key: string | null }
-  | { type: 'folding-changed'; isFolding: boolean }
-  /** Opens or closes a run of repeated lines, or else all lines of a record. */
-  | { type: 'toggled'; key: string; part?: 'lines' }
-  | { type: 'brought-into-view'; key: string; align: ShowOptions['align'] }
-  | { type: 'gap-load-started'; key: string }
-  | { type: 'gap-loaded'; key: string; page: Page }
-  | { type: 'gap-load-failed'; key: string; detail: string }
-  | { type: 'context-opened'; key: string }
-  | { type: 'context-loaded'; record: ShownRecord; older: readonly ShownRecord[]; newer: readonly ShownRecord[] }
-  | { type: 'context-failed'; detail: string }
-  | { type: 'context-closed' }
-  | { type: 'find-changed'; query: FindQuery | null }
-  | { type: 'matcher-made'; matcher: TextMatcher }
-  | { type: 'find-started' }
-  /** The search is over; without a message because it has found something or was stopped. */
-  | { type: 'find-ended'; message?: string }
-  | { type: 'find-reported'; message: string }
-  /** The number of all matches; `null` while it is unknown. */
-  | { type: 'matches-counted'; total: number | null }
-  | { type: 'match-reached'; index: number | null }
-  | { type: 'extent-loaded'; extent: Extent }
-  | { type: 'count-started' }
-  | { type: 'counted'; histogram: HistogramResult | null }
-  | { type: 'count-failed'; detail: string };
 
 export const FIND_NOTHING: FindStatus = {
   ...{ query: null, matcher: null, isSearching: false },

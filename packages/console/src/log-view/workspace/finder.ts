@@ -46,7 +46,7 @@ export class Finder {
       });
     void this.#matcher.run(create).then((matcher) => {
       if (!matcher || this.#deps.store.state.find.query !== query) return;
-      this.#deps.store.dispatch({ type: 'matcher-made', matcher });
+      this.#deps.store.find({ matcher });
       this.countAgain();
     });
   }
@@ -55,14 +55,14 @@ export class Finder {
   countAgain(): void {
     const { query } = this.#deps.store.state.find;
     const signal = this.#counting.begin();
-    this.#deps.store.dispatch({ type: 'matches-counted', total: null });
+    this.#deps.store.find({ total: null, index: null });
     if (query) void this.#count(query, signal);
   }
 
   /** Cancels a running search. */
   stop(): void {
     this.#seeking.end();
-    if (this.#deps.store.state.find.isSearching) this.#deps.store.dispatch({ type: 'find-ended' });
+    if (this.#deps.store.state.find.isSearching) this.#deps.store.find({ isSearching: false });
   }
 
   close(): void {
@@ -85,7 +85,7 @@ export class Finder {
     const { index } = this.#deps.store.state.find;
     await this.#deps.goTo(found.record);
     const step = direction === 'older' ? -1 : 1;
-    this.#deps.store.dispatch({ type: 'match-reached', index: index === null ? null : index + step });
+    this.#deps.store.find({ index: index === null ? null : index + step });
     if (index === null) await this.#findIndex(query, found.record);
   }
 
@@ -102,14 +102,14 @@ export class Finder {
   async #seek(sought: SeekRequest): Promise<SeekResult | undefined> {
     const { store } = this.#deps;
     const signal = this.#seeking.begin();
-    store.dispatch({ type: 'find-started' });
+    store.find({ isSearching: true, message: null });
     try {
       const found = await seekRecord(this.#deps, sought, signal);
       if (signal.aborted) return undefined;
-      store.dispatch({ type: 'find-ended' });
+      store.find({ isSearching: false });
       return found;
     } catch (error) {
-      if (!signal.aborted) store.dispatch({ type: 'find-ended', message: toProblem(error).detail });
+      if (!signal.aborted) store.find({ isSearching: false, message: toProblem(error).detail });
       return undefined;
     }
   }
@@ -117,7 +117,7 @@ export class Finder {
   async #count(query: FindQuery, signal: AbortSignal): Promise<void> {
     const filter = withFind(this.#deps.store.state.filter, query);
     const total = filter && (await this.#countMatches(filter, signal));
-    if (total !== undefined && !signal.aborted) this.#deps.store.dispatch({ type: 'matches-counted', total });
+    if (total !== undefined && !signal.aborted) this.#deps.store.find({ total });
   }
 
   /** Counts the matches before a record by time; among those of the same time, the loaded ones. */
@@ -138,7 +138,7 @@ export class Finder {
     const sameTime = rows
       .slice(0, focused)
       .filter((other) => other.kind === 'record' && other.record.atMs === atMs && isMatch(other.record, matcher));
-    this.#deps.store.dispatch({ type: 'match-reached', index: before + sameTime.length + 1 });
+    this.#deps.store.find({ index: before + sameTime.length + 1 });
   }
 
   /** `undefined` if not all matches could be counted. */
@@ -156,7 +156,7 @@ export class Finder {
   }
 
   #report(message: string): void {
-    this.#deps.store.dispatch({ type: 'find-reported', message });
+    this.#deps.store.find({ message });
   }
 }
 

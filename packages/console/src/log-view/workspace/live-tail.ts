@@ -2,6 +2,7 @@ import { type ClusterFollowItem, codeOf, ERROR_KINDS } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import { assertRequestFailed } from '../../state/to-problem.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
+import { appendLive, reportMembers, resumeAtEnd } from '../model/reduce.ts';
 import { RowBuffer, recordRow } from '../model/row-buffer.ts';
 import type { FollowStatus, GapRange, Row } from '../model/workspace-state.ts';
 import {
@@ -121,7 +122,7 @@ export class LiveTail {
     }
     this.#mode = 'live';
     this.#meter.resetCounts();
-    this.#deps.store.dispatch({ type: 'resumed', rows, follow: this.#status() });
+    this.#deps.store.change((state) => ({ ...resumeAtEnd(state, rows), follow: this.#status() }));
     return true;
   }
 
@@ -131,7 +132,7 @@ export class LiveTail {
     if (lost?.type === 'reconnecting') this.#onConnectionLost(lost.reason);
     else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
-    if (reports.length > 0) store.dispatch({ type: 'members-reported', kind: 'follow', reports });
+    if (reports.length > 0) store.change(reportMembers, 'follow', reports);
     const rows = this.#followRows.toRows(items);
     const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
     this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
@@ -199,7 +200,7 @@ export class LiveTail {
   }
 
   #publish(rows: readonly Row[] = []): void {
-    this.#deps.store.dispatch({ type: 'followed', rows, follow: this.#status() });
+    this.#deps.store.change((state) => ({ ...appendLive(state, rows), follow: this.#status() }));
   }
 
   #status(): FollowStatus {

@@ -2,7 +2,15 @@ import type { Level } from '@porthole/client';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { assertRequestFailed, toProblem } from '../../state/to-problem.ts';
 import { shownIndex } from '../model/fold-rows.ts';
-import type { Edge, FindQuery, ShowOptions, WorkspaceState } from '../model/workspace-state.ts';
+import { closeContext, fillGap, insertAround, opened, reportMembers, toggled, updateGap } from '../model/reduce.ts';
+import {
+  type Edge,
+  FIND_NOTHING,
+  type FindQuery,
+  NO_SCANS,
+  type ShowOptions,
+  type WorkspaceState,
+} from '../model/workspace-state.ts';
 import {
   type Direction,
   type LogSource,
@@ -87,7 +95,7 @@ export class LogWorkspace {
   open(setup: OpenWorkspace): void {
     this.close();
     this.#setup = setup;
-    this.#store.dispatch({ type: 'opened', filter: setup.filter });
+    this.#store.change(opened, setup.filter);
     this.#setQuery(setup.find);
     if (setup.isLive && !isClosed(setup.filter)) void this.#pages.live();
     else void this.#pages.at(setup.start);
@@ -148,7 +156,8 @@ export class LogWorkspace {
   focus(key: string | null): void {
     if (key !== null && this.state.buffer.get(key)?.kind === 'record') this.#tail.pause();
     if (this.state.focusedKey === key) return;
-    this.#store.dispatch({ type: 'focused', key });
+    // The focus moved for another reason than a step to a match.
+    this.#store.set({ focusedKey: key, find: { ...this.state.find, index: null } });
   }
 
   /** Moves by this many records; pauses. Without a focus, the first step goes to the record that was brought into view. */
@@ -179,13 +188,13 @@ export class LogWorkspace {
 
   /** Repeated lines are shown as one. */
   setFolding(isFolding: boolean): void {
-    if (isFolding !== this.state.isFolding) this.#store.dispatch({ type: 'folding-changed', isFolding });
+    if (isFolding !== this.state.isFolding) this.#store.set({ isFolding });
   }
 
   /** Opens or closes, in place: a run of repeated lines, or else all lines of a record. */
   toggle(key: string, part?: 'lines'): void {
     this.#tail.pause();
-    this.#store.dispatch({ type: 'toggled', key, ...(part && { part }) });
+    this.#store.change(toggled, key, part);
   }
 
   toFirst(): void {
@@ -235,7 +244,7 @@ export class LogWorkspace {
     const { bottom, focusedKey } = this.state;
     const wasAtEnd = this.state.isAtEnd || bottom.kind === 'done';
     this.#closeContext();
-    this.#store.dispatch({ type: 'filter-changed', filter });
+    this.#store.set({ filter, histogram: null, scans: NO_SCANS });
     this.#finder?.countAgain();
     if (isClosed(filter)) this.#tail.leave();
     if (position !== undefined) {
@@ -255,7 +264,7 @@ export class LogWorkspace {
 
   #setQuery(query: FindQuery | null): void {
     const asked = query === null || query.text === '' ? null : query;
-    this.#store.dispatch({ type: 'find-changed', query: asked });
+    this.#store.set({ find: { ...FIND_NOTHING, query: asked } });
     if (asked || this.#finder) this.#withFinder((finder) => finder.setQuery(asked));
   }
 
@@ -266,7 +275,7 @@ export class LogWorkspace {
       this.#loadingFinder
         .run(() => this.#loadFinder())
         .then(act, (error) => {
-          this.#store.dispatch({ type: 'find-reported', message: toProblem(error).detail });
+          this.#store.find({ message: toProblem(error).detail });
         });
   }
 
@@ -291,15 +300,17 @@ export class LogWorkspace {
     if (wasOpen || row?.kind !== 'record') return;
     const { record } = row;
     const signal = AbortSignal.any([this.#loadingContext.begin(), this.#pages.signal]);
-    this.#store.dispatch({ type: 'context-opened', key });
+    this.#store.set({ contextKey: key, focusedKey: key });
     try {
       const [older, newer] = await Promise.all([
         this.#loadContext(record, 'older', signal),
         this.#loadContext(record, 'newer', signal),
       ]);
-      if (!signal.aborted) this.#store.dispatch({ type: 'context-loaded', record, older, newer });
+      if (signal.aborted) return;
+      this.#store.set({ buffer: insertAround(this.state.buffer, record, { older, newer }) });
     } catch (error) {
-      if (!signal.aborted) this.#store.dispatch({ type: 'context-failed', detail: toProblem(error).detail });
+      if (signal.aborted) return;
+      this.#store.set({ contextKey: null, find: { ...this.state.find, message: toProblem(error).detail } });
     }
   }
 
@@ -313,7 +324,7 @@ export class LogWorkspace {
 
   #closeContext(): void {
     this.#loadingContext.end();
-    this.#store.dispatch({ type: 'context-closed' });
+    this.#store.change(closeContext);
   }
 
   /** Loads the next page of the records of a gap. */
@@ -322,29 +333,33 @@ export class LogWorkspace {
     const row = buffer.get(key);
     const source = this.#setup?.source;
     if (row?.kind !== 'gap' || row.isLoading || !row.range || !source) return;
-    this.#store.dispatch({ type: 'gap-load-started', key });
+    this.#store.change(updateGap, key);
     const { signal } = this.#pages;
     try {
       const request = { direction: 'newer', from: { next: row.range.after }, limit: PAGE_RECORDS, filter } as const;
       const page = await source.page(request, { signal, budgetMs: SLICE_MS });
-      if (!signal.aborted) this.#store.dispatch({ type: 'gap-loaded', key, page });
+      if (!signal.aborted) this.#store.change(fillGap, key, page);
     } catch (error) {
-      if (!signal.aborted) this.#store.dispatch({ type: 'gap-load-failed', key, detail: toProblem(error).detail });
+      if (!signal.aborted) this.#store.change(updateGap, key, toProblem(error).detail);
     }
   }
 
   /** Counts for the chart and the level chips, over the time range of the filter. */
   async count(buckets: number): Promise<void> {
     const signal = this.#counting.begin();
-    this.#store.dispatch({ type: 'count-started' });
+    this.#store.set({ isCounting: true, countFailure: null });
     try {
       // All levels: the chips show how many records the minimum level hides.
       const { minLevel: _, ...filter } = this.state.filter;
       const options = { signal, budgetMs: COUNT_MS };
       const histogram = (await this.#setup?.source.histogram({ filter, buckets }, options)) ?? null;
-      if (!signal.aborted) this.#store.dispatch({ type: 'counted', histogram });
+      if (signal.aborted) return;
+      const reports = histogram?.members ?? [];
+      this.#store.change((state) => ({ ...reportMembers(state, 'count', reports), histogram, isCounting: false }));
     } catch (error) {
-      if (!signal.aborted) this.#store.dispatch({ type: 'count-failed', detail: toProblem(error).detail });
+      if (signal.aborted) return;
+      // Earlier counts may belong to another filter, or be old.
+      this.#store.set({ histogram: null, isCounting: false, countFailure: toProblem(error).detail });
     }
   }
 
@@ -355,7 +370,7 @@ export class LogWorkspace {
     const signal = this.#loadingExtent.begin();
     try {
       const extent = await this.#setup?.source.extent({ signal });
-      if (extent && !signal.aborted) this.#store.dispatch({ type: 'extent-loaded', extent });
+      if (extent && !signal.aborted) this.#store.set({ extent });
     } catch (error) {
       assertRequestFailed(error, signal);
       this.#extentLoadedMs = -Infinity; // retried with the next page
@@ -374,7 +389,7 @@ export class LogWorkspace {
   }
 
   #bringIntoView(key: string, align: ShowOptions['align'] = 'center'): void {
-    this.#store.dispatch({ type: 'brought-into-view', key, align });
+    this.#store.set({ focusedKey: key, anchor: { key, align }, generation: this.state.generation + 1 });
   }
 
   #recordInView(): ShownRecord | undefined {

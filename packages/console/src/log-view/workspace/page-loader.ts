@@ -1,5 +1,5 @@
 import { isRetryable, toProblem } from '../../state/to-problem.ts';
-import { isFew } from '../model/reduce.ts';
+import { addPage, failToShow, isFew, setEdge, showPages, startShowing, stopEdges } from '../model/reduce.ts';
 import { type Edge, FIRST_RECORDS, type ShowOptions } from '../model/workspace-state.ts';
 import { type Direction, type Page, type PagePosition, recordKey, type ShownRecord } from '../source/log-source.ts';
 import type { LiveTail } from './live-tail.ts';
@@ -103,7 +103,7 @@ export class PageLoader {
     if (!source) return 'stale';
     this.#cancelLoads();
     const signal = this.#showing.begin();
-    store.dispatch({ type: 'show-started', position, nowMs: clock.now() });
+    store.set(startShowing(position, clock.now()));
     const { filter } = store.state;
     const fetchPage = (direction: Direction) =>
       source.page({ direction, from: position, limit: FIRST_RECORDS, filter }, { signal, budgetMs: SLICE_MS });
@@ -113,7 +113,7 @@ export class PageLoader {
         position === 'start' ? null : fetchPage('older'),
       ]);
       if (signal.aborted) return 'stale';
-      store.dispatch({ type: 'shown', newer, older, options });
+      store.change(showPages, { newer, older, options });
       // Too few to fill the view. An edge that was stopped meanwhile stays so.
       if (isFew(older) && store.state.top.kind === 'more') void this.load('older');
       if (isFew(newer) && store.state.bottom.kind === 'more') void this.load('newer');
@@ -123,7 +123,7 @@ export class PageLoader {
       if (signal.aborted) return 'stale';
       this.#showing.end();
       this.#cancelLoads();
-      store.dispatch({ type: 'show-failed', failure: toProblem(error) });
+      store.set(failToShow(toProblem(error)));
       return 'failed';
     }
   }
@@ -141,10 +141,10 @@ export class PageLoader {
     const sinceMs = clock.now();
     let [found, scannedBytes] = [0, 0];
     let reachedMs: number | null = null;
-    const setEdge = (edge: Edge) => store.dispatch({ type: 'edge-changed', direction, edge });
+    const endAt = (edge: Edge) => store.change(setEdge, direction, edge);
     try {
       for (;;) {
-        setEdge({ kind: 'loading', sinceMs, scannedBytes, reachedMs });
+        endAt({ kind: 'loading', sinceMs, scannedBytes, reachedMs });
         const request = { direction, from, limit: PAGE_RECORDS, filter };
         const page: Page = await source.page(request, { signal, budgetMs: SLICE_MS });
         if (signal.aborted) return;
@@ -153,15 +153,15 @@ export class PageLoader {
         scannedBytes += page.scannedBytes;
         reachedMs = page.reachedMs ?? reachedMs;
         load.position = from;
-        store.dispatch({ type: 'page-loaded', direction, page, next: from });
+        store.change(addPage, direction, page, from);
         found += page.records.filter((record) => !buffer.has(recordKey(record))).length;
-        if (from === null) return setEdge({ kind: 'done', scannedBytes });
-        if (found >= PAGE_RECORDS) return setEdge({ kind: 'more' });
-        if (clock.now() - sinceMs >= SCAN_MS) return setEdge({ kind: 'stopped', scannedBytes, reachedMs });
+        if (from === null) return endAt({ kind: 'done', scannedBytes });
+        if (found >= PAGE_RECORDS) return endAt({ kind: 'more' });
+        if (clock.now() - sinceMs >= SCAN_MS) return endAt({ kind: 'stopped', scannedBytes, reachedMs });
       }
     } catch (error) {
       const { code, detail } = toProblem(error);
-      if (!signal.aborted) setEdge({ kind: 'failed', code, detail });
+      if (!signal.aborted) endAt({ kind: 'failed', code, detail });
     } finally {
       if (this.#loads.get(direction) === load) this.#loads.delete(direction);
     }
@@ -170,7 +170,7 @@ export class PageLoader {
   /** Cancels loading at both edges; they can be continued. */
   stop(): void {
     this.#cancelLoads();
-    this.#deps.store.dispatch({ type: 'loading-stopped' });
+    this.#deps.store.change(stopEdges);
   }
 
   #follow(): void {

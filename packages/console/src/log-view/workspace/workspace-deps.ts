@@ -1,6 +1,6 @@
 import { Store } from '../../state/store.ts';
-import { reduce } from '../model/reduce.ts';
-import { INITIAL, type LogAction, type WorkspaceState } from '../model/workspace-state.ts';
+import { changed } from '../model/reduce.ts';
+import { type FindStatus, INITIAL, type WorkspaceState } from '../model/workspace-state.ts';
 import type { LogSource, ShownRecord } from '../source/log-source.ts';
 
 export const PAGE_RECORDS = 200;
@@ -15,7 +15,7 @@ export const SCAN_MS = 20_000;
 export const FIRST_WAIT_MS = 1000;
 export const LONGEST_WAIT_MS = 15_000;
 
-/** The state of a workspace. Only actions change it; subscribers are notified of every change at once. */
+/** The state of a workspace. Subscribers are notified of every change at once. */
 export class LogStore {
   readonly #store = new Store(INITIAL);
 
@@ -23,8 +23,20 @@ export class LogStore {
     return this.#store.value;
   }
 
-  dispatch(action: LogAction): void {
-    this.#store.set(reduce(this.state, action));
+  set(part: Partial<WorkspaceState>): void {
+    this.#store.set(changed(this.state, part));
+  }
+
+  change<Rest extends unknown[]>(
+    make: (state: WorkspaceState, ...rest: Rest) => Partial<WorkspaceState>,
+    ...rest: Rest
+  ): void {
+    const part = make(this.state, ...rest);
+    if (part !== this.state) this.set(part);
+  }
+
+  find(part: Partial<FindStatus>): void {
+    this.set({ find: { ...this.state.find, ...part } });
   }
 
   subscribe(listener: () => void): () => void {
