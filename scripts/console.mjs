@@ -51,7 +51,7 @@ const UNCHECKED = `
 /** Scripts that are loaded later, and one that is always there by then. */
 const LOADED_AFTER = [
   [
-    /\/console\/src\/(pages\/logs\/(around-rows|opened-later|completions)|log-view\/(workspace\/finder|source\/chosen-source))\./,
+    /\/console\/src\/(pages\/logs\/(around-rows|opened-later|completions)|log-view\/(workspace\/(finder|text-matcher)|source\/chosen-source))\./,
     'src/pages/logs/logs-page.tsx',
   ],
   [

@@ -1,5 +1,5 @@
 import type { ShownRecord } from '../source/log-source.ts';
-import type { RecordRow, Row, TextMatcher, WorkspaceState } from './workspace-state.ts';
+import type { RecordRow, Row, TextMatcher, TextRange, WorkspaceState } from './workspace-state.ts';
 
 /** Two lines take no more room than one that says there are two. */
 const FEWEST = 3;
@@ -92,4 +92,21 @@ function maskedText(record: ShownRecord): string {
   const text = line.slice(0, MASKED_CHARACTERS).replace(VARYING, '#') + line.slice(MASKED_CHARACTERS);
   masked.set(record, text);
   return text;
+}
+
+/** Finds what any of them finds. */
+export function unionMatcher(matchers: readonly TextMatcher[]): TextMatcher {
+  const [only] = matchers;
+  if (only && matchers.length === 1) return only;
+  return (text) => mergeRanges(matchers.flatMap((matcher) => matcher(text)));
+}
+
+function mergeRanges(ranges: readonly TextRange[]): TextRange[] {
+  const merged: TextRange[] = [];
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last && range.start <= last.end) last.end = Math.max(last.end, range.end);
+    else merged.push({ ...range });
+  }
+  return merged;
 }

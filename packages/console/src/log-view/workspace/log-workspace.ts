@@ -22,7 +22,6 @@ import {
 import type { Finder } from './finder.ts';
 import { LiveTail } from './live-tail.ts';
 import { PageLoader } from './page-loader.ts';
-import { createMatcher } from './text-matcher.ts';
 import {
   Attempt,
   LogStore,
@@ -229,10 +228,13 @@ export class LogWorkspace {
       this.#applyFilter(filter, position);
       return;
     }
-    createMatcher({ text: regex, isRegex: true, isCaseSensitive: filter.caseSensitive ?? false }).then(
-      () => signal.aborted || this.#applyFilter(filter, position),
-      () => {}, // The finder reports it: it is given the same text.
-    );
+    const query = { text: regex, isRegex: true, isCaseSensitive: filter.caseSensitive ?? false };
+    import('./text-matcher.ts')
+      .then(({ createMatcher }) => createMatcher(query))
+      .then(
+        () => signal.aborted || this.#applyFilter(filter, position),
+        () => {}, // The finder reports it: it is given the same text.
+      );
   }
 
   #applyFilter(filter: RowFilter, position: PagePosition | undefined): void {

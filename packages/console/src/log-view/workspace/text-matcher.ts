@@ -1,6 +1,7 @@
 import { PortholeError } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import type { FieldNode, QueryNode } from '@porthole/logs/query';
+import { unionMatcher } from '../model/fold-rows.ts';
 import type { FindQuery, TextMatcher, TextRange } from '../model/workspace-state.ts';
 
 /** Upper limit of matches in one text. */
@@ -108,13 +109,6 @@ function regexesOf(node: QueryNode): string[] {
   return node.kind === 'regex' || node.kind === 'fieldRegex' ? [node.pattern] : [];
 }
 
-/** Finds what any of them finds. */
-export function unionMatcher(matchers: readonly TextMatcher[]): TextMatcher {
-  const [only] = matchers;
-  if (only && matchers.length === 1) return only;
-  return (text) => mergeRanges(matchers.flatMap((matcher) => matcher(text)));
-}
-
 type WantedNode = Extract<QueryNode, { kind: 'text' | 'regex' | 'field' }>;
 
 function wantedNodes(node: QueryNode): WantedNode[] {
@@ -142,14 +136,4 @@ function isBehind(text: string, { start }: TextRange, name: string): boolean {
   const before = text.slice(Math.max(0, start - name.length - MAX_BETWEEN), start);
   const between = before.slice(before.lastIndexOf(name) + name.length);
   return before.includes(name) && /^"?\s*[:=]\s*\[?\s*"?$/.test(between);
-}
-
-function mergeRanges(ranges: readonly TextRange[]): TextRange[] {
-  const merged: TextRange[] = [];
-  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
-    const last = merged.at(-1);
-    if (last && range.start <= last.end) last.end = Math.max(last.end, range.end);
-    else merged.push({ ...range });
-  }
-  return merged;
 }

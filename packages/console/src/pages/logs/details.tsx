@@ -26,7 +26,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { FieldDistribution, parseMeasure } from './distribution.tsx';
 import { ActionButtons, valueActions } from './field-actions.tsx';
 import { countKey, toFilter } from './use-log-workspace.ts';
-import { readBytes } from './view-actions.ts';
+import { readBytes, type ViewAction } from './view-actions.ts';
 
 /** Stepping through records quickly sends no requests. */
 const PAUSE_MS = 200;
@@ -41,16 +41,13 @@ interface DetailsProps {
   zone: ZoneName;
   change: (change: Partial<LogsView>) => void;
   onClose: () => void;
-  onCopyLine: () => void;
-  onCopyLink: () => void;
-  onDownload: () => void;
+  act: (action: ViewAction) => void;
 }
 
 type Part = 'fields' | 'around' | 'pattern';
 
 /** All details of one record: its text, its fields, what was around it, and others like it. */
-export function Details({ record, view, source, zone, change, ...actions }: DetailsProps) {
-  const { onClose, onCopyLine, onCopyLink, onDownload } = actions;
+export function Details({ record, view, source, zone, change, onClose, act }: DetailsProps) {
   const [part, setPart] = useState<Part>('fields');
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const clock = nodes.find(({ id }) => id === record.node)?.clock ?? null;
@@ -74,10 +71,14 @@ export function Details({ record, view, source, zone, change, ...actions }: Deta
           {record.node}
         </b>
         <span class="grow" />
-        <IconButton label="Copy link" icon="link" onClick={onCopyLink} />
-        <IconButton label="Copy line" icon="copy" onClick={onCopyLine} />
+        <IconButton label="Copy link" icon="link" onClick={() => act('copy-link')} />
+        <IconButton label="Copy line" icon="copy" onClick={() => act('copy-line')} />
         {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
-          <IconButton label="Download 1 MB of the file around this record" icon="download" onClick={onDownload} />
+          <IconButton
+            label="Download 1 MB of the file around this record"
+            icon="download"
+            onClick={() => act('download-around')}
+          />
         )}
         <IconButton label="Close the details (Escape)" icon="close" onClick={onClose} />
       </header>

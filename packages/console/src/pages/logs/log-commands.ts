@@ -7,6 +7,7 @@ import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { LogsView } from '../../state/view.ts';
+import type { ViewAction } from './view-actions.ts';
 
 /** What the commands of the list need. */
 interface CommandDeps {
@@ -21,8 +22,7 @@ interface CommandDeps {
   closeDetails: () => boolean;
   openGoToTime: () => void;
   toggleFacets: () => void;
-  copyLine: (record: ShownRecord) => void;
-  copyLink: () => void;
+  act: (action: ViewAction) => void;
   /** Shows the newest records and follows. */
   follow: () => void;
 }
@@ -78,11 +78,8 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
     const { focusedKey } = workspace.state;
     if (focusedKey !== null) workspace.toggle(focusedKey);
   },
-  'copy-line': ({ workspace, copyLine }) => {
-    const record = focusedRecord(workspace);
-    if (record) copyLine(record);
-  },
-  'copy-link': ({ copyLink }) => copyLink(),
+  'copy-line': ({ act }) => act('copy-line'),
+  'copy-link': ({ act }) => act('copy-link'),
   histogram: ({ view, change }) => change({ hasHistogram: !view.hasHistogram }),
   fields: ({ toggleFacets }) => toggleFacets(),
   wrap: ({ view, change }) => change({ isWrapped: !view.isWrapped }),

@@ -6,8 +6,10 @@ import { type HistogramResult, type LogSource, recordKey } from '../../log-view/
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
 import { preferences } from '../../state/preferences.ts';
+import { showNotice } from '../../state/notice.ts';
 import { queryNode } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
+import { toProblem } from '../../state/to-problem.ts';
 import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -19,7 +21,7 @@ import { focusedRecord, useLogKeys } from './log-commands.ts';
 import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
 import { loadedMatches, useRowMatcher } from './use-matcher.ts';
-import { viewActions } from './view-actions.ts';
+import type { ViewAction } from './view-actions.ts';
 
 export { openEarly } from './use-log-workspace.ts';
 
@@ -73,7 +75,15 @@ function WorkspacePage({ view }: { view: LogsView }) {
   // What was opened once stays: a dialog gives the focus back when it is closed, not when it is gone.
   const wasAskingTime = useRef(false);
   wasAskingTime.current ||= isAskingTime;
-  const actions = viewActions({ view, workspace, withNode: hasSeveral });
+  /** Its script is loaded when something is copied or downloaded. */
+  const act = async (action: ViewAction) => {
+    try {
+      const { runViewAction } = await import('./opened-later.ts');
+      await runViewAction(action, { view, workspace, withNode: hasSeveral });
+    } catch (thrown) {
+      showNotice(toProblem(thrown).detail);
+    }
+  };
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
   // The box says what is wrong, once; nothing can be counted until it is corrected.
@@ -102,8 +112,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
     pageRows: () => seen.value.pageRows,
     openGoToTime: () => setAskingTime(true),
     toggleFacets,
-    copyLine: actions.copyLine,
-    copyLink: actions.copyLink,
+    act,
     follow,
   };
   const latest = useRef(deps);
@@ -122,19 +131,13 @@ function WorkspacePage({ view }: { view: LogsView }) {
   );
   const facets = <Facets {...{ view, source, histogram, zone, change }} />;
   const details = record ? (
-    <Details
-      {...{ record, view, source, zone, change }}
-      onClose={closeDetails}
-      onCopyLine={() => actions.copyLine(record)}
-      onCopyLink={actions.copyLink}
-      onDownload={() => actions.downloadAround(record)}
-    />
+    <Details {...{ record, view, source, zone, change }} onClose={closeDetails} act={act} />
   ) : null;
   return (
     <div class="workspace">
       <h1 class="sr-only">Logs</h1>
       <QueryBar
-        {...{ view, workspace, source, field, actions, change }}
+        {...{ view, workspace, source, field, act, change }}
         find={state.find}
         rows={state.rows}
         plainUrl={viewUrl({ ...view, isPlain: true, isLive: false })}

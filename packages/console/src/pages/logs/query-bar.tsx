@@ -14,7 +14,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { QueryBox } from './query-box.tsx';
 import { type ChangeView, rememberQuery, type TypedQuery, useTypedQuery } from './typed-query.ts';
 import { toFindQuery } from './use-log-workspace.ts';
-import type { ViewActions } from './view-actions.ts';
+import type { ViewAction } from './view-actions.ts';
 
 interface QueryBarProps {
   view: LogsView;
@@ -23,7 +23,7 @@ interface QueryBarProps {
   source: LogSource;
   rows: readonly Row[];
   field: RefObject<HTMLInputElement>;
-  actions: ViewActions;
+  act: (action: ViewAction) => void;
   plainUrl: string;
   change: ChangeView;
   /** Returns the focus to the rows. */
@@ -34,7 +34,7 @@ interface QueryBarProps {
 
 /** One box for texts and queries; what belongs to the whole view is behind two buttons beside it. */
 export function QueryBar(props: QueryBarProps) {
-  const { view, find, workspace, source, rows, field, actions, plainUrl, change, onLeave, onFacets } = props;
+  const { view, find, workspace, source, rows, field, act, plainUrl, change, onLeave, onFacets } = props;
   const typed = useTypedQuery(view, change);
   const { content, commit } = typed;
   const step = (direction: 'older' | 'newer') => {
@@ -63,7 +63,7 @@ export function QueryBar(props: QueryBarProps) {
         {onFacets ? <IconButton label="Facets" icon="facets" onClick={onFacets} /> : null}
       </QueryBox>
       <ViewsMenu view={view} />
-      <ShareMenu actions={actions} plainUrl={plainUrl} />
+      <ShareMenu act={act} plainUrl={plainUrl} />
     </search>
   );
 }
@@ -95,23 +95,23 @@ function FindToggles({ view, typed, change }: Pick<QueryBarProps, 'view' | 'chan
   );
 }
 
-function ShareMenu({ actions, plainUrl }: { actions: ViewActions; plainUrl: string }) {
+function ShareMenu({ act, plainUrl }: Pick<QueryBarProps, 'act' | 'plainUrl'>) {
   return (
     <Menu class="share-menu" label="Share" icon="share" button="Share">
       {(close) => {
-        const run = (act: () => void) => () => {
+        const run = (action: ViewAction) => () => {
           close();
-          act();
+          act(action);
         };
         return (
           <>
-            <MenuItem icon="link" note="Y" onClick={run(actions.copyLink)}>
+            <MenuItem icon="link" note="Y" onClick={run('copy-link')}>
               Copy link
             </MenuItem>
-            <MenuItem icon="terminal" onClick={run(actions.copyCli)}>
+            <MenuItem icon="terminal" onClick={run('copy-command')}>
               Copy as CLI
             </MenuItem>
-            <MenuItem icon="download" onClick={run(actions.download)}>
+            <MenuItem icon="download" onClick={run('download')}>
               Download
             </MenuItem>
             <MenuItem icon="file" href={plainUrl}>

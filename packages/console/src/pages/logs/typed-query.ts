@@ -1,5 +1,5 @@
+import type { QueryNode } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { findRegexProblem } from '../../log-view/workspace/text-matcher.ts';
 import { preferences } from '../../state/preferences.ts';
 import { type BoxContent, boxChange, boxText, readBox } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
@@ -36,7 +36,7 @@ export function useTypedQuery(view: LogsView, change: ChangeView): TypedQuery {
   const apply = async (typed: string) => {
     const content = readBox(typed, latest.current);
     if (content.kind === 'invalid') return;
-    const problem = content.kind === 'query' ? await findRegexProblem(content.node) : null;
+    const problem = content.kind === 'query' ? await regexProblemOf(content.node) : null;
     if (problem) {
       setRejected({ text: typed, content: regexProblem(typed, problem) });
       return;
@@ -106,6 +106,12 @@ function usePlan() {
     timer.current = setTimeout(act, pauseMs);
   };
   return { plan, forget };
+}
+
+/** Nothing if the script for it cannot be loaded: the node reports it, too. */
+async function regexProblemOf(node: QueryNode) {
+  const script = await import('../../log-view/workspace/text-matcher.ts').catch(() => null);
+  return script?.findRegexProblem(node) ?? null;
 }
 
 function regexProblem(text: string, { pattern, message }: { pattern: string; message: string }): BoxContent {

@@ -1,8 +1,8 @@
+import type { QueryNode } from '@porthole/logs/query';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { isMatch } from '../../log-view/model/fold-rows.ts';
+import { isMatch, unionMatcher } from '../../log-view/model/fold-rows.ts';
 import type { Row, TextMatcher } from '../../log-view/model/workspace-state.ts';
 import type { Extent, LogSource } from '../../log-view/source/log-source.ts';
-import { queryMatcher, unionMatcher } from '../../log-view/workspace/text-matcher.ts';
 import { queryNode } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
 
@@ -26,30 +26,26 @@ export function loadedMatches(
   return [...fractions];
 }
 
-/** Highlights the search text and what the query of a view asks for. */
+/** Highlights the search text and what the query of a view asks for; of that nothing until it is ready, or if it is invalid. */
 export function useRowMatcher(
   find: TextMatcher | null,
   { query, isCaseSensitive }: Pick<LogsView, 'query' | 'isCaseSensitive'>,
 ): TextMatcher | null {
-  const asked = useMade(`${isCaseSensitive} ${query}`, () => {
-    const node = queryNode(query);
-    return node && queryMatcher(node, { isCaseSensitive });
-  });
-  return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
-}
-
-/** A matcher, made again when its key changes; `null` until it is ready, or if it is invalid, which others report. */
-function useMade(key: string, make: () => Promise<TextMatcher> | undefined): TextMatcher | null {
-  const [matcher, setMatcher] = useState<TextMatcher | null>(null);
+  const [asked, setAsked] = useState<TextMatcher | null>(null);
   useEffect(() => {
     let isOver = false;
-    const take = (made: TextMatcher | null) => isOver || setMatcher(() => made);
-    const making = make();
-    if (making === undefined) take(null);
-    else making.then(take, () => take(null));
+    const take = (made: TextMatcher | null) => isOver || setAsked(() => made);
+    const node = queryNode(query);
+    const make = async (wanted: QueryNode) => {
+      const { queryMatcher } = await import('../../log-view/workspace/text-matcher.ts');
+      return queryMatcher(wanted, { isCaseSensitive });
+    };
+    if (node === undefined) take(null);
+    // The query box says what is wrong with it.
+    else make(node).then(take, () => take(null));
     return () => {
       isOver = true;
     };
-  }, [key]);
-  return matcher;
+  }, [query, isCaseSensitive]);
+  return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
 }

@@ -14,14 +14,6 @@ import { saveContent, startDownload } from '../../ui/start-download.ts';
 import { focusedRecord } from './log-commands.ts';
 import { toRecordKey } from './use-log-workspace.ts';
 
-export interface ViewActions {
-  copyCli: () => void;
-  copyLink: () => void;
-  copyLine: (record: ShownRecord) => void;
-  download: () => void;
-  downloadAround: (record: ShownRecord) => void;
-}
-
 /** Bytes on each side of a record. */
 const AROUND_BYTES = 512 * 1024;
 
@@ -33,26 +25,42 @@ interface DownloadRequest {
   withNode: boolean;
 }
 
-/** Copying and downloading from the view. */
-export function viewActions(parts: { view: LogsView; workspace: LogWorkspace; withNode: boolean }): ViewActions {
-  const { view, workspace, withNode } = parts;
-  const { sources, labels } = view;
-  return {
-    copyCli: () => void copyCommand(view),
-    copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
-    copyLine: (record) =>
-      void copyText(
-        rawLine(record),
-        record.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line',
-      ),
-    download: () => void startDownload(downloadPath({ sources, labels, filter: workspace.state.filter, withNode })),
-    downloadAround: (record) => void saveAround(record),
-  };
+interface ActionDeps {
+  view: LogsView;
+  workspace: LogWorkspace;
+  /** Whether lines of several nodes are shown. */
+  withNode: boolean;
 }
 
-async function copyCommand(view: LogsView): Promise<void> {
-  const { cliCommand } = await import('../../state/cli-command.ts');
-  await copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command');
+/** Copying and downloading what a view shows, or its focused record. */
+const ACTIONS = {
+  'copy-command': async ({ view }: ActionDeps) => {
+    const { cliCommand } = await import('../../state/cli-command.ts');
+    await copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command');
+  },
+  /** The link shows the focused record, wherever the log is by then. */
+  'copy-link': ({ view, workspace }: ActionDeps) => {
+    const record = focusedRecord(workspace);
+    const shown = record ? { ...view, at: toRecordKey(record), timeMs: null, isLive: false } : view;
+    return copyText(location.origin + viewUrl(shown), 'Link');
+  },
+  'copy-line': async ({ workspace }: ActionDeps) => {
+    const record = focusedRecord(workspace);
+    const what = record?.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line';
+    if (record) await copyText(rawLine(record), what);
+  },
+  download: ({ view: { sources, labels }, workspace, withNode }: ActionDeps) =>
+    startDownload(downloadPath({ sources, labels, filter: workspace.state.filter, withNode })),
+  'download-around': async ({ workspace }: ActionDeps) => {
+    const record = focusedRecord(workspace);
+    if (record) await saveAround(record);
+  },
+};
+
+export type ViewAction = keyof typeof ACTIONS;
+
+export async function runViewAction(action: ViewAction, deps: ActionDeps): Promise<void> {
+  await ACTIONS[action](deps);
 }
 
 async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<void> {
@@ -67,11 +75,6 @@ async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<v
     const { code, detail } = toProblem(thrown);
     showNotice(`Download failed: ${code}: ${detail}`);
   }
-}
-
-/** The link shows the focused record, wherever the log is by then. */
-function linkView(view: LogsView, record: ShownRecord | null): LogsView {
-  return record ? { ...view, at: toRecordKey(record), timeMs: null, isLive: false } : view;
 }
 
 /** The path of a download of any size: a single file as it is, otherwise the matching records. */
