@@ -1,4 +1,4 @@
-import { isLabelName, isLabelPattern, type Labels, matchesLabels } from '@porthole/contract';
+import { isLabelPattern, type Labels, matchesLabels } from '@porthole/contract';
 
 /* Nodes by their labels: filters and groups of the pages, as their URLs have them. */
 
@@ -22,27 +22,14 @@ export interface LabelGroup<Node> {
   nodes: Node[];
 }
 
-/** The valid filters among the `label` parameters of a query, each once. */
-export function parseLabels(query: URLSearchParams): string[] {
-  return [...new Set(query.getAll('label').filter(isLabelPattern))].slice(0, MAX_FILTERS);
-}
-
-export function writeLabels(query: URLSearchParams, labels: readonly string[]): void {
-  for (const label of labels) query.append('label', label);
+/** The valid filters among some texts, each once. */
+export function parseLabels(texts: readonly string[]): string[] {
+  return [...new Set(texts.filter(isLabelPattern))].slice(0, MAX_FILTERS);
 }
 
 /** What is wrong with a filter; `null` if nothing is. */
 export function labelProblem(text: string): string | null {
   return isLabelPattern(text) ? null : 'expected NAME=VALUE like zone=eu-1; the value may have * and ?';
-}
-
-/** The name of the label that a page groups by; `null` if there is none. */
-export function parseLabelName(text: string | null): string | null {
-  return text !== null && isLabelName(text) ? text : null;
-}
-
-export function labelNameProblem(text: string): string | null {
-  return isLabelName(text) ? null : 'expected the name of a label like zone';
 }
 
 /** Whether a node has the labels, or may have them: nothing is known of one that never responded. */

@@ -142,6 +142,7 @@ describe('a view and its URL', () => {
     ],
     ['/nodes/a?as=table', ['as is not a parameter of this page']],
     ['/?q=x', ['q is not a parameter of this page']],
+    ['/?by=a+b', ['by=a b is ignored: expected the name of a label like zone']],
     [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: 80 digits are too many for an epoch time`]],
     ['/logs?t=soon', [expect.stringMatching(/^t=soon is ignored: expected RFC 3339, .* or now$/)]],
     [`/logs?tag=${'x'.repeat(2000)}`, [`tag=${'x'.repeat(60)}… is ignored: expected at most 1024 bytes`]],

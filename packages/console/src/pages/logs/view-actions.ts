@@ -3,7 +3,6 @@ import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
 import { rawLine } from '../../log-view/rows/record-text.ts';
 import type { RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
-import { writeLabels } from '../../state/labels.ts';
 import { copyText, showNotice } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
@@ -84,7 +83,7 @@ export function downloadPath({ sources, labels = [], filter, withNode }: Downloa
   if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawPath(only.node, only.log.name);
   const query = new URLSearchParams();
   for (const source of sources) query.append('src', formatSourceText(source));
-  writeLabels(query, labels);
+  for (const label of labels) query.append('label', label);
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);
   if (withNode) query.set('prefix', 'true');
   return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
