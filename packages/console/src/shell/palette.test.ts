@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { navigation } from '../state/navigation.ts';
 import { ALL_CONFIG, ALL_LOGS } from '../state/view.ts';
 import { fuzzyFilter, fuzzyScore, paletteEntries } from './palette.tsx';
 
 const entries = paletteEntries({
   actions: [{ name: 'Copy link', keys: 'Y', run() {} }],
-  shellActions: [{ name: 'Show all keys', run() {} }],
   nodeIds: ['a', 'b'],
   configKeys: ['query.timeout'],
   savedViews: [{ name: 'Slow\u202e queries', query: 'q=slow' }],
 });
 
 const viewOf = (name: string) => {
-  const target = entries.find((entry) => entry.name === name)?.target;
-  return target?.kind === 'go' ? target.view : undefined;
+  entries.find((entry) => entry.name === name)?.run();
+  return navigation.view.value;
 };
 
 test('actions of the page come first, with their shortcuts', () => {

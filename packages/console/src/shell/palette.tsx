@@ -97,7 +97,6 @@ function useEntries(query: string): PaletteEntry[] {
     () =>
       paletteEntries({
         actions: here,
-        shellActions: SHELL_ACTIONS,
         nodeIds: nodes?.map(({ id }) => id) ?? [],
         configKeys: keys ?? [],
         savedViews: views,
@@ -116,10 +115,9 @@ function movedIndex(key: string, index: number, count: number): number | undefin
   return undefined;
 }
 
-function choose({ target }: PaletteEntry): void {
+function choose({ run }: PaletteEntry): void {
   closePalette();
-  if (target.kind === 'run') target.run();
-  else navigation.go(target.view);
+  run();
 }
 
 function closePalette(): void {
@@ -131,14 +129,12 @@ interface PaletteEntry {
   group: 'Here' | 'Page' | 'View' | 'Node' | 'Logs' | 'Configuration' | 'Console';
   name: string;
   keys?: string | undefined;
-  target: { kind: 'go'; view: View } | { kind: 'run'; run: () => void };
+  run: () => void;
 }
 
 interface PaletteContents {
   /** Actions of the current page. */
   actions: readonly Action[];
-  /** Actions of every page. */
-  shellActions: readonly Action[];
   nodeIds: readonly string[];
   configKeys: readonly string[];
   savedViews: readonly SavedView[];
@@ -163,16 +159,10 @@ const SHELL_ACTIONS: readonly Action[] = [
 ];
 
 /** All pages and actions, nearest first. */
-export function paletteEntries({
-  actions,
-  shellActions,
-  nodeIds,
-  configKeys,
-  savedViews,
-}: PaletteContents): PaletteEntry[] {
+export function paletteEntries({ actions, nodeIds, configKeys, savedViews }: PaletteContents): PaletteEntry[] {
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
-    ...actions.map((action) => actionEntry('Here', action)),
+    ...actions.map((action) => ({ group: 'Here', ...action }) as const),
     goTo('Page', 'Overview', OVERVIEW),
     goTo('Page', 'Logs of all nodes', ALL_LOGS),
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
@@ -186,16 +176,12 @@ export function paletteEntries({
     ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, nodeView(id, 'logs'))),
     ...nodeIds.map((id) => goTo('Configuration', `Configuration of ${id}`, nodeView(id, 'config'))),
     ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, tab: 'text', text: key })),
-    ...shellActions.map((action) => actionEntry('Console', action)),
+    ...SHELL_ACTIONS.map((action) => ({ group: 'Console', ...action }) as const),
   ];
 }
 
 function goTo(group: PaletteEntry['group'], name: string, view: View): PaletteEntry {
-  return { group, name, target: { kind: 'go', view } };
-}
-
-function actionEntry(group: PaletteEntry['group'], { name, keys, run }: Action): PaletteEntry {
-  return { group, name, keys, target: { kind: 'run', run } };
+  return { group, name, run: () => navigation.go(view) };
 }
 
 /** How well a text matches a query: every word must occur, its letters in order. Higher is better; `null`: no match. */

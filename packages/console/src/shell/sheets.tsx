@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { listen } from '../state/listen.ts';
 import { sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { session } from '../state/session.ts';
@@ -17,7 +18,7 @@ export function Sheets() {
   const opened = useRef({ palette: false, keys: false, token: false }).current;
   if (open !== null) opened[open] = true;
   opened.token ||= asksToken;
-  useEffect(() => takeSheetKeys(document, () => preferences.hasKeys.value), []);
+  useEffect(() => listen(document, 'keydown', takeKey), []);
   return (
     <>
       {opened.palette && <Palette />}
@@ -27,26 +28,13 @@ export function Sheets() {
   );
 }
 
-/** Handles Ctrl/Cmd+K everywhere, and `?` unless the user is typing. */
-function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {
-  const take = (event: KeyboardEvent) => {
-    const next = sheetForKey(event, { hasKeys: hasKeys() });
-    if (!next || isModal(target)) return;
-    event.preventDefault();
-    sheet.set(next);
-  };
-  target.addEventListener('keydown', take);
-  return () => target.removeEventListener('keydown', take);
-}
-
-type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>;
-
-function sheetForKey(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | 'keys' | undefined {
-  if ((press.ctrlKey || press.metaKey) && !press.altKey && press.key.toLowerCase() === 'k') return 'palette';
-  if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isTextField(press.target)) return 'keys';
-  return undefined;
-}
-
-function isModal(target: Document): boolean {
-  return target.querySelector('dialog[open]') !== null;
+/** Ctrl/Cmd+K everywhere, and `?` unless the user is typing. */
+function takeKey(event: KeyboardEvent): void {
+  const { key, ctrlKey, metaKey, altKey, target } = event;
+  const isCommand = ctrlKey || metaKey;
+  const opensPalette = isCommand && !altKey && key.toLowerCase() === 'k';
+  const opensKeys = key === '?' && preferences.hasKeys.value && !isCommand && !isTextField(target);
+  if (!(opensPalette || opensKeys) || document.querySelector('dialog[open]')) return;
+  event.preventDefault();
+  sheet.set(opensPalette ? 'palette' : 'keys');
 }

@@ -1,8 +1,11 @@
-import { readStoredTexts, Store, type TextStorage, tryStorage } from './store.ts';
+import { listen } from './listen.ts';
+import { parseTexts, Store, type TextStorage, tryStorage } from './store.ts';
 import { isZone } from './time-zone.ts';
 import type { ZoneName } from './view.ts';
 
-export type Theme = 'system' | 'light' | 'dark';
+const THEMES = ['system', 'light', 'dark'] as const;
+
+export type Theme = (typeof THEMES)[number];
 
 /** Nodes forget a departure after a week, so the browser need not keep more of them. */
 const MAX_DISMISSED = 100;
@@ -24,13 +27,15 @@ export class Preferences {
   readonly queries: Store<readonly string[]>;
 
   constructor(storage: TextStorage | undefined) {
-    this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
-    this.zone = storedText(storage, 'zone', 'local', isZone);
-    this.hasKeys = storedSwitch(storage, 'keys');
-    this.folds = storedSwitch(storage, 'folds');
-    this.dismissed = storedTexts(storage, 'dismissed');
-    this.pinned = storedTexts(storage, 'pinned');
-    this.queries = storedTexts(storage, 'queries');
+    const isOn = { read: (text: string) => text !== 'off', write: (value: boolean) => (value ? 'on' : 'off') };
+    const texts = { read: parseTexts, write: (value: readonly string[]) => JSON.stringify(value) };
+    this.theme = stored(storage, 'theme', { read: (text) => THEMES.find((theme) => theme === text) ?? 'system' });
+    this.zone = stored(storage, 'zone', { read: (text) => (isZone(text) ? text : 'local') });
+    this.hasKeys = stored(storage, 'keys', isOn);
+    this.folds = stored(storage, 'folds', isOn);
+    this.dismissed = stored(storage, 'dismissed', texts);
+    this.pinned = stored(storage, 'pinned', texts);
+    this.queries = stored(storage, 'queries', texts);
   }
 
   dismiss(departure: string): void {
@@ -38,44 +43,17 @@ export class Preferences {
   }
 }
 
-/** On by default. */
-function storedSwitch(storage: TextStorage | undefined, name: string): Store<boolean> {
-  const text = storedChoice(storage, name, ['on', 'off']);
-  const store = new Store(text.value === 'on');
-  store.subscribe(() => text.set(store.value ? 'on' : 'off'));
-  return store;
-}
-
-/** The first choice is the default. */
-function storedChoice<Choice extends string>(
+/** A setting that is written when it changes, and read when another tab has changed it. Nothing stored is an empty text. */
+function stored<Value>(
   storage: TextStorage | undefined,
   name: string,
-  choices: readonly [Choice, ...Choice[]],
-): Store<Choice> {
-  return storedText(storage, name, choices[0], (text): text is Choice => choices.some((choice) => choice === text));
-}
-
-function storedTexts(storage: TextStorage | undefined, name: string): Store<readonly string[]> {
+  { read, write = String }: { read: (text: string) => Value; write?: (value: Value) => string },
+): Store<Value> {
   const key = `porthole.${name}`;
-  const store = new Store<readonly string[]>(readStoredTexts(storage, key));
-  store.subscribe(() => tryStorage(() => storage?.setItem(key, JSON.stringify(store.value))));
-  // Another tab has changed it.
-  globalThis.window?.addEventListener('storage', (event) => {
-    if (event.key === key) store.set(readStoredTexts(storage, key));
-  });
-  return store;
-}
-
-function storedText<Text extends string>(
-  storage: TextStorage | undefined,
-  name: string,
-  fallback: Text,
-  isValid: (text: string) => text is Text,
-): Store<Text> {
-  const key = `porthole.${name}`;
-  const found = tryStorage(() => storage?.getItem(key));
-  const store = new Store<Text>(typeof found === 'string' && isValid(found) ? found : fallback);
-  store.subscribe(() => tryStorage(() => storage?.setItem(key, store.value)));
+  const load = () => read(tryStorage(() => storage?.getItem(key)) ?? '');
+  const store = new Store<Value>(load());
+  store.subscribe(() => tryStorage(() => storage?.setItem(key, write(store.value))));
+  listen<StorageEvent>(globalThis.window, 'storage', (event) => event.key === key && store.set(load()));
   return store;
 }
 

@@ -1,6 +1,7 @@
 import type { ClusterNodes } from '@porthole/client';
+import { listen } from './listen.ts';
 import { session } from './session.ts';
-import { readStoredTexts, Store, type TextStorage, tryStorage } from './store.ts';
+import { parseTexts, Store, type TextStorage, tryStorage } from './store.ts';
 import { isRetryable, type Problem, toProblem } from './to-problem.ts';
 
 export interface Failure extends Problem {
@@ -143,15 +144,13 @@ const BROWSER: ResourceEnv = {
     const seen = () => {
       if (document.visibilityState === 'visible') run();
     };
-    document.addEventListener('visibilitychange', seen);
-    window.addEventListener('online', seen);
-    const endToken = session.hasToken.subscribe(() => {
-      if (session.hasToken.value) run();
-    });
+    const ends = [
+      listen(document, 'visibilitychange', seen),
+      listen(window, 'online', seen),
+      session.hasToken.subscribe(() => session.hasToken.value && run()),
+    ];
     return () => {
-      endToken();
-      document.removeEventListener('visibilitychange', seen);
-      window.removeEventListener('online', seen);
+      for (const end of ends) end();
     };
   },
 };
@@ -196,7 +195,7 @@ export class NodeColours {
 
   constructor(storage: TextStorage | undefined) {
     this.#storage = storage;
-    this.#ids = readStoredTexts(storage, COLOURS_KEY).slice(-MAX_COLOURED);
+    this.#ids = parseTexts(tryStorage(() => storage?.getItem(COLOURS_KEY)) ?? '').slice(-MAX_COLOURED);
   }
 
   /** Gives colours to nodes that have none, in the order of their ids. */

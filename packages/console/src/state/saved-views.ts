@@ -8,7 +8,7 @@ import {
 } from '@porthole/contract';
 import { Resource } from './resource.ts';
 import { session } from './session.ts';
-import { Store, type TextStorage, tryStorage } from './store.ts';
+import { parseJson, Store, type TextStorage, tryStorage } from './store.ts';
 import { toProblem } from './to-problem.ts';
 import { canFollow, type LogsView } from './view.ts';
 import { logsProblems, logsQuery, parseLogs } from './view-url.ts';
@@ -146,7 +146,7 @@ export function formatViews(views: readonly SavedView[]): string {
 
 /** Reads such a content, of whatever origin; `undefined` if it is none. */
 export function readViews(text: string): ReadViews | undefined {
-  const { version, views } = parseObject(text) ?? {};
+  const { version, views } = (parseJson(text) ?? {}) as Record<string, unknown>;
   if (version !== VERSION || !Array.isArray(views)) return undefined;
   const read: ReadViews = { views: [], skipped: [] };
   for (const [index, value] of (views as unknown[]).entries()) {
@@ -192,16 +192,6 @@ function freeName(name: string, views: readonly SavedView[]): string {
     const suffix = number === 1 ? '' : ` (${number})`;
     const candidate = name.slice(0, MAX_VIEW_NAME_CHARACTERS - suffix.length) + suffix;
     if (!isTaken(candidate)) return candidate;
-  }
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

@@ -42,13 +42,13 @@ export interface TextStorage {
   setItem(key: string, value: string): void;
 }
 
-/** A stored list of texts. Anything may be in the storage: what is no such list is ignored. */
-export function readStoredTexts(storage: TextStorage | undefined, key: string): string[] {
-  const value = parseJson(tryStorage(() => storage?.getItem(key)) ?? '[]');
+/** A list of texts as JSON. Anything may have been stored: what is no such list is ignored. */
+export function parseTexts(json: string): string[] {
+  const value = parseJson(json);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

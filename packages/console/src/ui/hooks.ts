@@ -1,4 +1,6 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { listen } from '../state/listen.ts';
 import type { Resource, ResourceState } from '../state/resource.ts';
 import { type Problem, toProblem } from '../state/to-problem.ts';
 
@@ -27,10 +29,10 @@ export function useNow(everyMs = 1000): number {
       if (document.visibilityState === 'visible') setNow(Date.now());
     };
     const timer = setInterval(tick, everyMs);
-    document.addEventListener('visibilitychange', tick);
+    const end = listen(document, 'visibilitychange', tick);
     return () => {
       clearInterval(timer);
-      document.removeEventListener('visibilitychange', tick);
+      end();
     };
   }, [everyMs]);
   return now;
@@ -49,10 +51,21 @@ export function useMedia(query: string): boolean {
     const list = matchMedia(query);
     const take = () => setMatching(list.matches);
     take();
-    list.addEventListener('change', take);
-    return () => list.removeEventListener('change', take);
+    return listen(list, 'change', take);
   }, [query]);
   return isMatching;
+}
+
+/** Notices, while it is active, a press or the focus elsewhere, and other events given. */
+export function useLeaving(box: RefObject<Element>, onLeave: () => void, { isActive = true, others = '' } = {}): void {
+  const latest = useRef(onLeave);
+  latest.current = onLeave;
+  useEffect(() => {
+    if (!isActive) return undefined;
+    return listen(document, `pointerdown focusin ${others}`.trim(), ({ target }) => {
+      if (!(target instanceof Node && box.current?.contains(target))) latest.current();
+    });
+  }, [isActive]);
 }
 
 /** Whether single keys are text there, not shortcuts. */

@@ -1,5 +1,6 @@
 import { type ComponentChildren, h } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { useLeaving } from './hooks.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface MenuProps {
@@ -30,18 +31,7 @@ export function Menu({
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const close = () => setOpen(false);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const leave = ({ target }: Event) => {
-      if (!(target instanceof Node && box.current?.contains(target))) close();
-    };
-    document.addEventListener('pointerdown', leave);
-    document.addEventListener('focusin', leave);
-    return () => {
-      document.removeEventListener('pointerdown', leave);
-      document.removeEventListener('focusin', leave);
-    };
-  }, [isOpen]);
+  useLeaving(box, close, { isActive: isOpen });
   const press = (event: KeyboardEvent) => {
     if (!isOpen) return;
     if (event.key === 'Escape') {

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { listen } from '../state/listen.ts';
 
 interface Tip {
   text: string;
@@ -31,15 +32,12 @@ export function Tooltip() {
         if (element.isConnected && text) setTip({ text, at: element.getBoundingClientRect() });
       }, DELAY_MS);
     };
-    const ends = ['pointerdown', 'keydown', 'scroll', 'focusout'] as const;
-    document.addEventListener('pointerover', show);
-    document.addEventListener('focusin', show);
-    for (const name of ends) document.addEventListener(name, hide, { capture: true, passive: true });
+    const endShowing = listen(document, 'pointerover focusin', show);
+    const endHiding = listen(document, 'pointerdown keydown scroll focusout', hide, { capture: true, passive: true });
     return () => {
       clearTimeout(timer);
-      document.removeEventListener('pointerover', show);
-      document.removeEventListener('focusin', show);
-      for (const name of ends) document.removeEventListener(name, hide, { capture: true });
+      endShowing();
+      endHiding();
     };
   }, []);
   useLayoutEffect(() => {

@@ -251,20 +251,18 @@ interface AnsiStyle {
   colour: string | null;
   /** Background, always as `#rrggbb`. */
   fill: string | null;
-  isBold: boolean;
-  isDim: boolean;
-  isItalic: boolean;
-  isUnderlined: boolean;
+  classes: readonly string[];
 }
 
-const PLAIN: AnsiStyle = {
-  colour: null,
-  fill: null,
-  isBold: false,
-  isDim: false,
-  isItalic: false,
-  isUnderlined: false,
-};
+const PLAIN: AnsiStyle = { colour: null, fill: null, classes: [] };
+
+/** The codes that turn a style on, and the one that turns it off. */
+const STYLES = [
+  { on: 1, off: 22, name: 'ansi-bold' },
+  { on: 2, off: 22, name: 'ansi-dim' },
+  { on: 3, off: 23, name: 'ansi-italic' },
+  { on: 4, off: 24, name: 'ansi-underline' },
+] as const;
 
 /** The text without escape sequences. */
 export function stripAnsi(text: string): string {
@@ -336,13 +334,10 @@ function isByte(value: number | undefined): value is number {
 
 function withCode(style: AnsiStyle, code: number): AnsiStyle {
   if (code === 0) return PLAIN;
-  if (code === 1) return { ...style, isBold: true };
-  if (code === 2) return { ...style, isDim: true };
-  if (code === 3) return { ...style, isItalic: true };
-  if (code === 4) return { ...style, isUnderlined: true };
-  if (code === 22) return { ...style, isBold: false, isDim: false };
-  if (code === 23) return { ...style, isItalic: false };
-  if (code === 24) return { ...style, isUnderlined: false };
+  const added = STYLES.find(({ on }) => on === code);
+  if (added) return { ...style, classes: [...style.classes.filter((name) => name !== added.name), added.name] };
+  const removed: readonly string[] = STYLES.filter(({ off }) => off === code).map(({ name }) => name);
+  if (removed.length > 0) return { ...style, classes: style.classes.filter((name) => !removed.includes(name)) };
   if (code === 39) return { ...style, colour: null };
   if (code === 49) return { ...style, fill: null };
   const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
@@ -357,15 +352,10 @@ function customColours({ colour, fill }: AnsiStyle): Pick<AnsiSegment, 'colours'
   return { colours: { ...(text !== undefined && { '--ansi': text }), ...(fill !== null && { '--ansi-fill': fill }) } };
 }
 
-function styleClasses({ colour, fill, isBold, isDim, isItalic, isUnderlined }: AnsiStyle): string[] {
+function styleClasses({ colour, fill, classes }: AnsiStyle): string[] {
   return [
     ...(colour === null ? [] : [colour.startsWith('#') ? 'ansi-rgb' : `ansi-${colour}`]),
     ...(fill === null ? [] : ['ansi-fill']),
-    ...(isBold ? ['ansi-bold'] : []),
-    ...(isDim ? ['ansi-dim'] : []),
-    ...(isItalic ? ['ansi-italic'] : []),
-    ...(isUnderlined ? ['ansi-underline'] : []),
+    ...classes,
   ];
 }
-
-/* Values of fields in rows: shown in columns and chips, and picked there by a click. */

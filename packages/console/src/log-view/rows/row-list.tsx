@@ -1,5 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { listen } from '../../state/listen.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { Store } from '../../state/store.ts';
 import { moveName, toggleName } from '../../state/view-url.ts';
@@ -351,30 +352,23 @@ function useRowSelection(box: RefObject<HTMLElement>, workspace: LogWorkspace, w
       event.clipboardData?.setData('text/plain', text);
       event.preventDefault();
     };
-    const press = (event: PointerEvent) => {
-      isDragging = true;
-      // Shift extends the previous selection.
-      if (!event.shiftKey) began.current = event.target instanceof Node ? rowKeyAt(event.target) : null;
-    };
-    const release = () => {
-      isDragging = false;
-    };
-    const type = () => {
-      began.current = null;
-    };
-    list?.addEventListener('pointerdown', press);
-    document.addEventListener('pointerup', release);
-    document.addEventListener('pointercancel', release);
-    document.addEventListener('keydown', type);
-    document.addEventListener('selectionchange', changed);
-    document.addEventListener('copy', copy);
+    const ends = [
+      listen<PointerEvent>(list, 'pointerdown', ({ target, shiftKey }) => {
+        isDragging = true;
+        // Shift extends the previous selection.
+        if (!shiftKey) began.current = target instanceof Node ? rowKeyAt(target) : null;
+      }),
+      listen(document, 'pointerup pointercancel', () => {
+        isDragging = false;
+      }),
+      listen(document, 'keydown', () => {
+        began.current = null;
+      }),
+      listen(document, 'selectionchange', changed),
+      listen(document, 'copy', copy),
+    ];
     return () => {
-      list?.removeEventListener('pointerdown', press);
-      document.removeEventListener('pointerup', release);
-      document.removeEventListener('pointercancel', release);
-      document.removeEventListener('keydown', type);
-      document.removeEventListener('selectionchange', changed);
-      document.removeEventListener('copy', copy);
+      for (const end of ends) end();
     };
   }, [box, workspace, withNode]);
 }

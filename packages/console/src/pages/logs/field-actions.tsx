@@ -2,7 +2,7 @@ import { PortholeError } from '@porthole/client';
 import { formatQuery } from '@porthole/contract';
 import type { QueryNode } from '@porthole/logs/query';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
 import { navigation } from '../../state/navigation.ts';
@@ -13,6 +13,7 @@ import type { Problem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton } from '../../ui/controls.tsx';
+import { useLeaving } from '../../ui/hooks.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { MenuItem } from '../../ui/menu.tsx';
 import { FailureNote } from '../../ui/notes.tsx';
@@ -131,7 +132,7 @@ interface ValueMenuProps {
 export function ValueMenu({ picked, view, change, onLeave, onClose }: ValueMenuProps) {
   const box = useRef<HTMLElement>(null);
   usePlacing(box, picked);
-  useLeaving(box, onLeave);
+  useLeaving(box, onLeave, { others: 'wheel' });
   const { field, values } = picked;
   const run = (act: () => void) => () => {
     onClose();
@@ -185,22 +186,6 @@ function usePlacing(box: { current: HTMLElement | null }, { at }: PickedValues):
     element.style.top = `${top}px`;
     element.querySelector('button')?.focus();
   }, [at]);
-}
-
-/** A press elsewhere closes it, as does leaving it by Tab. */
-function useLeaving(box: { current: HTMLElement | null }, onLeave: () => void): void {
-  const latest = useRef(onLeave);
-  latest.current = onLeave;
-  useEffect(() => {
-    const leave = ({ target }: Event) => {
-      if (!(target instanceof Node && box.current?.contains(target))) latest.current();
-    };
-    const events = ['pointerdown', 'focusin', 'wheel'] as const;
-    for (const name of events) document.addEventListener(name, leave);
-    return () => {
-      for (const name of events) document.removeEventListener(name, leave);
-    };
-  }, []);
 }
 
 /** Actions as small buttons with their names as labels. */

@@ -4,6 +4,7 @@ import { findCommand, LOG_KEYS, type LogCommand } from '../../log-view/log-keys.
 import { LIST_ID } from '../../log-view/rows/row-list.tsx';
 import type { ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { listen } from '../../state/listen.ts';
 import { actions } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { LogsView } from '../../state/view.ts';
@@ -89,12 +90,11 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
 /** Keyboard shortcuts of the list, ignored while the user is typing. */
 export function useLogKeys(parts: () => CommandDeps): void {
   useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
+    const endKeys = listen<KeyboardEvent>(document, 'keydown', (event) => {
       const command = findCommand(event, { hasKeys: preferences.hasKeys.value });
       if (!command || event.defaultPrevented || !acceptsKey(event)) return;
       if (runCommand(command, parts())) event.preventDefault();
-    };
-    document.addEventListener('keydown', onKeyDown);
+    });
     const offered = IN_PALETTE.flatMap((command) => {
       const key = LOG_KEYS.find((candidate) => candidate.command === command);
       return key
@@ -103,7 +103,7 @@ export function useLogKeys(parts: () => CommandDeps): void {
     });
     const end = actions.put(offered);
     return () => {
-      document.removeEventListener('keydown', onKeyDown);
+      endKeys();
       end();
     };
   }, []);

@@ -2,6 +2,7 @@ import type { SavedView as SharedView, SavedViews as SharedViews } from '@portho
 import { MAX_VIEW_NAME_CHARACTERS } from '@porthole/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
+import { listen } from '../../state/listen.ts';
 import { showNotice } from '../../state/notice.ts';
 import {
   allViews,
@@ -58,8 +59,7 @@ function ViewList({ view, onClose }: Omit<SavedViewsDialogProps, 'isOpen'>) {
     const reload = () => savedViews.reload();
     reload();
     // Fired when another tab writes.
-    addEventListener('storage', reload);
-    return () => removeEventListener('storage', reload);
+    return listen(window, 'storage', reload);
   }, []);
   const close = { onOpen: onClose };
   return (

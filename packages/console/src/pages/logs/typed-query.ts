@@ -1,5 +1,6 @@
 import type { QueryNode } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { listen } from '../../state/listen.ts';
 import { preferences } from '../../state/preferences.ts';
 import { type BoxContent, boxChange, boxText, readBox } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
@@ -95,10 +96,10 @@ function usePlan() {
   const forget = () => clearTimeout(timer.current);
   // Text typed in one view must not change another one that Back returned to.
   useEffect(() => {
-    addEventListener('popstate', forget);
+    const end = listen(window, 'popstate', forget);
     return () => {
       forget();
-      removeEventListener('popstate', forget);
+      end();
     };
   }, []);
   const plan = (act: () => void, pauseMs: number) => {
