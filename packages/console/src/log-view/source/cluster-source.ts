@@ -3,10 +3,6 @@ import { readSearch } from '../../state/read-search.ts';
 import {
   type Direction,
   EMPTY_PAGE,
-  type FieldsRequest,
-  type FieldsResult,
-  type HistogramRequest,
-  type HistogramResult,
   type LogSource,
   type Page,
   type PageOptions,
@@ -14,8 +10,6 @@ import {
   type RowFilter,
   type ShownProblem,
   type ShownRecord,
-  type TopRequest,
-  type TopResult,
 } from './log-source.ts';
 import { type FollowStart, type TimePosition, TimeSource, toRecordFilter } from './time-source.ts';
 
@@ -36,21 +30,14 @@ export class ClusterSource extends TimeSource implements LogSource {
     this.nodes = (deps.members.nodes ?? []).filter((id) => !/[*?]/.test(id));
   }
 
-  async histogram({ filter, ...grid }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
-    const { bucketMs, ...counts } = await this.#deps.cluster.logHistogram(
-      { ...this.#select(filter), ...grid },
-      options,
-    );
-    return { bucketMs, buckets: counts.buckets, counted: counts.counted, members: counts.members };
-  }
+  histogram: LogSource['histogram'] = async ({ filter, ...grid }, options) =>
+    this.#deps.cluster.logHistogram({ ...this.#select(filter), ...grid }, options);
 
-  fields({ filter, limit }: FieldsRequest, options: PageOptions = {}): Promise<FieldsResult> {
-    return this.#deps.cluster.logFields({ ...this.#select(filter), limit }, options);
-  }
+  fields: LogSource['fields'] = async ({ filter, limit }, options) =>
+    this.#deps.cluster.logFields({ ...this.#select(filter), limit }, options);
 
-  top({ filter, ...counted }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
-    return this.#deps.cluster.logTop({ ...this.#select(filter), ...counted }, options);
-  }
+  top: LogSource['top'] = async ({ filter, ...counted }, options) =>
+    this.#deps.cluster.logTop({ ...this.#select(filter), ...counted }, options);
 
   protected async pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page> {
     const { direction, limit, filter } = request;

@@ -1,16 +1,9 @@
-import { PortholeError } from '@porthole/client';
+import { type ClusterState, PortholeError } from '@porthole/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeSource, fakeRecord, recordNumber } from '../testing/fake-source.ts';
 import type { FieldsResult, LogSource, PageRequest, TopResult } from './log-source.ts';
-import {
-  mergeFieldLists,
-  mergePages,
-  mergeStreams,
-  mergeTops,
-  type PageStart,
-  parsePositions,
-} from './merged-source.ts';
+import { MergedSource, mergePages, mergeStreams, mergeTops, type PageStart, parsePositions } from './merged-source.ts';
 
 async function* collect(batches: string[][], end?: Error): AsyncGenerator<string[], void, undefined> {
   for (const batch of batches) yield batch;
@@ -201,12 +194,15 @@ describe('counts by value of several logs', () => {
   });
 });
 
-it('fields of several logs are listed once, with all of their records', () => {
+it('fields of several logs are listed once, with all of their records', async () => {
   const part = (records: number, name: string): FieldsResult => ({
     fields: [{ name, types: ['number'], records, distinct: 3, isDistinctExact: true, examples: ['1'] }],
     ...{ totalFields: 1, records, isSample: records > 5, counted: null, members: [] },
   });
-  const merged = mergeFieldLists([part(2, 'a'), part(7, 'b'), part(6, 'a')], 10);
+  const parts = [part(2, 'a'), part(7, 'b'), part(6, 'a')];
+  const logs = parts.map((fields) => ({ fields: async () => fields }) as Partial<LogSource> as LogSource);
+  const source = new MergedSource({ nodes: [], open: async () => logs, cluster: {} as ClusterState });
+  const merged = await source.fields({ filter: {}, limit: 10 });
   expect(merged).toEqual({
     fields: [
       {
@@ -228,6 +224,6 @@ it('fields of several logs are listed once, with all of their records', () => {
         nodes: { 1: 7 },
       },
     ],
-    ...{ totalFields: 2, records: 15, isSample: true, counted: null },
+    ...{ totalFields: 2, records: 15, isSample: true, counted: null, members: [] },
   });
 });

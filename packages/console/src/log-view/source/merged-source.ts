@@ -4,9 +4,6 @@ import { KEPT, Shared } from '@porthole/logs/shared';
 import { type MergedRun, MergeLane, TimeMerge } from '@porthole/records';
 import type {
   Direction,
-  FieldsRequest,
-  FieldsResult,
-  HistogramRequest,
   HistogramResult,
   LogSource,
   Page,
@@ -15,7 +12,6 @@ import type {
   PageRequest,
   RowFilter,
   ShownRecord,
-  TopRequest,
   TopResult,
 } from './log-source.ts';
 import { type FollowStart, type TimePosition, TimeSource } from './time-source.ts';
@@ -43,22 +39,24 @@ export class MergedSource extends TimeSource implements LogSource {
     this.#open = open;
   }
 
-  async histogram(request: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
+  histogram: LogSource['histogram'] = async (request, options = {}) => {
     const { counts, members } = await this.#countAll((source) => source.histogram(request, options), options);
     return { ...mergeHistograms(counts), members };
-  }
+  };
 
-  async fields(request: FieldsRequest, options: PageOptions = {}): Promise<FieldsResult> {
+  fields: LogSource['fields'] = async (request, options = {}) => {
     const { counts, members } = await this.#countAll((source) => source.fields(request, options), options);
-    return { ...mergeFieldLists(counts, request.limit), members };
-  }
+    const counted = sharedRange(counts.map((one) => one.counted));
+    const lists = counts.map((fields, index) => ({ id: String(index), fields }));
+    return { ...mergeFields(lists, { limit: request.limit }), counted, members };
+  };
 
-  async top(request: TopRequest, options: PageOptions = {}): Promise<TopResult> {
+  top: LogSource['top'] = async (request, options = {}) => {
     // One that is rare in every log may be among the most frequent overall.
     const wider = { ...request, limit: Math.max(MERGED_VALUES, request.limit) };
     const { counts, members } = await this.#countAll((source) => source.top(wider, options), options);
     return { ...mergeTops(counts, request.limit), members };
-  }
+  };
 
   protected async pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page> {
     const sources = await this.#opened(options);
@@ -295,16 +293,5 @@ export function mergeTops(tops: readonly TopResult[], limit: number): Omit<TopRe
     ...merged,
     ...(bucketMs !== undefined && { bucketMs, values: addBuckets(merged.values, sources, { bucketMs }) }),
     counted: sharedRange(tops.map((top) => top.counted)),
-  };
-}
-
-/** The fields of all, those of the most records first. */
-export function mergeFieldLists(lists: readonly FieldsResult[], limit: number): Omit<FieldsResult, 'members'> {
-  return {
-    ...mergeFields(
-      lists.map((fields, index) => ({ id: String(index), fields })),
-      { limit },
-    ),
-    counted: sharedRange(lists.map(({ counted }) => counted)),
   };
 }

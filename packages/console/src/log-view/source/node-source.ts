@@ -18,11 +18,8 @@ import {
   type Direction,
   EMPTY_PAGE,
   type Extent,
-  type FieldsRequest,
-  type FieldsResult,
   type FollowRequest,
   fractionOfTime,
-  type HistogramRequest,
   type HistogramResult,
   type LogSource,
   type Page,
@@ -30,8 +27,6 @@ import {
   type PageRequest,
   type RowFilter,
   type ShownRecord,
-  type TopRequest,
-  type TopResult,
 } from './log-source.ts';
 import { toRecordFilter } from './time-source.ts';
 
@@ -105,29 +100,30 @@ export class NodeSource implements LogSource {
       yield items.map((item) => toClusterItem(item, id, this.#offsetMs));
   }
 
-  async histogram({ filter, ...grid }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
+  histogram: LogSource['histogram'] = async ({ filter, ...grid }, options) => {
     const offsetMs = this.#offsetMs;
-    const query = { ...this.#select(filter, offsetMs), ...grid };
-    const { end, ...counts } = await this.#deps.node.logHistogram(query, options);
-    const shifted = counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs }));
-    return { bucketMs: counts.bucketMs, buckets: shifted, ...this.#coverage(end, offsetMs) };
-  }
+    const { bucketMs, buckets, end } = await this.#deps.node.logHistogram(
+      { ...this.#select(filter, offsetMs), ...grid },
+      options,
+    );
+    return { bucketMs, buckets: corrected(buckets, offsetMs), ...this.#coverage(end, offsetMs) };
+  };
 
-  async fields({ filter, limit }: FieldsRequest, options: PageOptions = {}): Promise<FieldsResult> {
+  fields: LogSource['fields'] = async ({ filter, limit }, options) => {
     const offsetMs = this.#offsetMs;
     const { end, ...fields } = await this.#deps.node.logFields({ ...this.#select(filter, offsetMs), limit }, options);
     return { ...fields, ...this.#coverage(end, offsetMs) };
-  }
+  };
 
-  async top({ filter, ...counted }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
+  top: LogSource['top'] = async ({ filter, ...counted }, options) => {
     const offsetMs = this.#offsetMs;
     const { end, ...counts } = await this.#deps.node.logTop({ ...this.#select(filter, offsetMs), ...counted }, options);
     const values = counts.values.map(({ buckets, ...value }) => ({
       ...value,
-      ...(buckets && { buckets: buckets.map(({ startMs, count }) => ({ startMs: startMs - offsetMs, count })) }),
+      ...(buckets && { buckets: corrected(buckets, offsetMs) }),
     }));
     return { ...counts, values, ...this.#coverage(end, offsetMs) };
-  }
+  };
 
   /** What was counted, in corrected time. */
   #coverage(end: Omit<SearchEnd, 'type' | 'cursor'>, offsetMs: number): Pick<HistogramResult, 'counted' | 'members'> {
@@ -198,6 +194,10 @@ export class NodeSource implements LogSource {
     this.#bytes = new LogBytes(files.filter((file) => (kind === 'family' ? file.family : file.name) === name));
     return this.#bytes;
   }
+}
+
+function corrected<Bucket extends { startMs: number }>(buckets: readonly Bucket[], offsetMs: number): Bucket[] {
+  return buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs }));
 }
 
 function toClusterItem(item: FollowItem, node: string, offsetMs: number): ClusterFollowItem {
