@@ -104,7 +104,6 @@ export function changedWords(left: string, right: string): { left: LineRange; ri
 /** A run of rows that is shown, or of equal rows that is folded. */
 interface RowRun {
   isFolded: boolean;
-  /** Index of its first row. */
   start: number;
   /** Index after its last row. */
   end: number;

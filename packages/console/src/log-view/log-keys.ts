@@ -17,7 +17,6 @@ interface Meaning {
 
 const always = (key: string, shown = key): LogKey => ({ key, shown, isAlways: true });
 
-/** The commands of the log list in the order of the key sheet. */
 const COMMANDS = {
   down: { meaning: 'next line', keys: [{ key: 'j' }, always('ArrowDown', '↓')] },
   up: { meaning: 'previous line', keys: [{ key: 'k' }, always('ArrowUp', '↑')] },
@@ -107,7 +106,6 @@ export function findCommand(press: KeyPress, { hasKeys }: { hasKeys: boolean }):
   return LOG_KEYS.find(({ keys }) => keys.some(isPressed))?.command;
 }
 
-/** All keyboard shortcuts. */
 export function keyGroups(): KeyGroup[] {
   return [EVERYWHERE, { name: 'Log lines', keys: LOG_KEYS }, QUERY_BOX, CHARTS];
 }

@@ -133,7 +133,6 @@ interface PaletteEntry {
 }
 
 interface PaletteContents {
-  /** Actions of the current page. */
   actions: readonly Action[];
   nodeIds: readonly string[];
   configKeys: readonly string[];

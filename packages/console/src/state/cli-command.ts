@@ -5,7 +5,6 @@ import type { ConfigView, IncidentsView, LogsView, TimeRange } from './view.ts';
 const UNQUOTED = /^[\w@%+=:,./-]+$/;
 
 interface CommandOptions {
-  /** URL of the node that serves this page. */
   url: string;
 }
 
@@ -85,17 +84,14 @@ function buildCommand(args: readonly string[], url: string): string {
   return ['porthole', ...args, '--url', url].map((arg) => (UNQUOTED.test(arg) ? arg : quoteShell(arg))).join(' ');
 }
 
-/** The command that prints the configuration of one node. */
 export function configGetCommand(nodeId: string, { url }: CommandOptions): string {
   return buildCommand(['config', 'get', `${nodeId}:`], url);
 }
 
-/** The command that compares the configurations of two nodes. */
 export function configPairCommand(left: string, right: string, { url }: CommandOptions): string {
   return buildCommand(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], url);
 }
 
-/** The command that shows the drift of the cluster. */
 export function configDiffCommand(
   { role, labels, by, showExpected }: Pick<ConfigView, 'role' | 'labels' | 'by' | 'showExpected'>,
   { url }: CommandOptions,

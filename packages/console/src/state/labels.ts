@@ -42,7 +42,6 @@ export function labelTexts({ labels = {} }: Pick<Labelled, 'labels'>): string[] 
   return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 }
 
-/** The names of the labels of nodes, sorted. */
 export function labelNames(nodes: readonly Labelled[]): string[] {
   return [...new Set(nodes.flatMap(({ labels = {} }) => Object.keys(labels)))].sort(byText);
 }

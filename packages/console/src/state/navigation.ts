@@ -38,7 +38,6 @@ export class Navigation {
     this.view.set(view);
   }
 
-  /** Updates the URL of the current entry. */
   settle(): void {
     for (const leave of [...this.#leaving]) leave();
   }

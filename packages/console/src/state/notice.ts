@@ -9,7 +9,6 @@ interface Notice {
 
 export const notice = new Store<Notice | null>(null);
 
-/** Shows it for a short time. */
 export function showNotice(text: string): void {
   notice.set({ text, number: (notice.value?.number ?? 0) + 1 });
 }
@@ -45,7 +44,6 @@ function copyBySelection(text: string): boolean {
   return isCopied;
 }
 
-/** An action in the palette. */
 export interface Action {
   /** Starts with a verb: `Copy link`. */
   name: string;

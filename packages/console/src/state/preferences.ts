@@ -13,7 +13,6 @@ const MAX_DISMISSED = 100;
 /** Settings of the user, kept in the browser if it allows that. */
 export class Preferences {
   readonly theme: Store<Theme>;
-  /** The time zone in which times are shown. */
   readonly zone: Store<ZoneName>;
   /** Single-letter shortcuts are on. */
   readonly hasKeys: Store<boolean>;
@@ -21,9 +20,7 @@ export class Preferences {
   readonly folds: Store<boolean>;
   /** Dismissed departures, newest last. */
   readonly dismissed: Store<readonly string[]>;
-  /** Fields that are always among the facets of logs. */
   readonly pinned: Store<readonly string[]>;
-  /** The last queries, newest first. */
   readonly queries: Store<readonly string[]>;
 
   constructor(storage: TextStorage | undefined) {

@@ -18,7 +18,6 @@ export interface ResourceState<Value> {
   isLoading: boolean;
 }
 
-/** Clock and page events that a resource needs. */
 export interface ResourceEnv {
   now(): number;
   /** Runs once after this time; the returned function cancels it. */
@@ -167,7 +166,6 @@ const MAX_COLOURED = 2000;
 /** The node of this page as it was when the page was loaded. */
 export const startVersion = new Store<{ id: string; version: string } | null>(null);
 
-/** The nodes of the cluster, shared by all pages. */
 export const cluster = new Resource<ClusterNodes>(
   async (signal) => {
     await session.goHome();

@@ -139,7 +139,6 @@ export function openSaved({ query }: SavedView): LogsView {
   return parseLogs(new URLSearchParams(query));
 }
 
-/** The content of a file, or of the storage. */
 export function formatViews(views: readonly SavedView[]): string {
   return JSON.stringify({ type: 'porthole saved views', version: VERSION, views }, null, 1);
 }
@@ -204,7 +203,6 @@ export const nodeViews = new Resource<SharedViews>((signal) => session.client.vi
 /** Who the user is to the node; loaded where it is shown. */
 export const whoAmI = new Resource<ClientSession>((signal) => session.client.session({ signal }), { everyMs: 60_000 });
 
-/** Those of the node and of the browser. */
 export const allViews = new Store<readonly SavedView[]>(savedViews.list.value);
 
 const joinViews = () => allViews.set([...(nodeViews.state.value.value?.views ?? []), ...savedViews.list.value]);

@@ -26,7 +26,6 @@ interface Address {
 type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export interface SessionDeps {
-  /** The URL of the node. */
   url: string;
   fetch: typeof fetch;
   /** Keeps a token for the lifetime of the tab; `undefined` if the browser forbids it. */
@@ -59,7 +58,6 @@ export class Session {
   readonly #deps: SessionDeps;
   #token: string | undefined;
   #wasAccepted: boolean;
-  /** Requests that wait for a token. */
   #waiting = new Set<(token: string | undefined) => void>();
 
   constructor(deps: SessionDeps) {

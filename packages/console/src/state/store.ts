@@ -1,4 +1,3 @@
-/** An observable value. */
 export class Store<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();
@@ -36,7 +35,6 @@ export function tryStorage<T>(act: () => T): T | undefined {
   }
 }
 
-/** Where the browser keeps texts. */
 export interface TextStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;

@@ -30,7 +30,6 @@ export function resolveRange(range: TimeRange | null, nowMs: number): { fromMs?:
   return { ...(fromMs !== null && { fromMs }), ...(toMs !== null && { toMs }) };
 }
 
-/** What pages about several nodes show of them. */
 interface NodeSelection {
   /** Only nodes with these labels: `zone=eu-*`; of each name one must match. */
   labels: readonly string[];
@@ -38,7 +37,6 @@ interface NodeSelection {
   by: string | null;
 }
 
-/** What happened lately, on which nodes. */
 export interface OverviewView extends NodeSelection {
   page: 'overview';
   /** `null`: the last hour. */
@@ -47,7 +45,6 @@ export interface OverviewView extends NodeSelection {
 
 export const OVERVIEW: OverviewView = { page: 'overview', labels: [], by: null, range: null };
 
-/** The list of nodes. */
 export interface NodesView extends NodeSelection {
   page: 'nodes';
   /** Only nodes whose name, role or labels contain these words. */
@@ -58,7 +55,6 @@ export interface NodesView extends NodeSelection {
 
 export const ALL_NODES: NodesView = { page: 'nodes', labels: [], by: null, text: '', range: null };
 
-/** What happened in a time range, in its order. */
 export interface IncidentsView {
   page: 'incidents';
   /** `null`: the last hour. */
@@ -81,29 +77,23 @@ export interface LogsView {
   minLevel: Level | null;
   /** Only records that match this query; empty: all. Kept as written: it may be invalid. */
   query: string;
-  /** The search text. */
   text: string;
   isRegex: boolean;
   isCaseSensitive: boolean;
   /** Only matching records; otherwise matches are highlighted. */
   isOnlyMatches: boolean;
-  /** Records with this text are excluded. */
   excluded: readonly string[];
   /** Only records of this call site: `file:line` or `file`. */
   callSite: string | null;
-  /** Only records with this tag. */
   component: string | null;
   /** Fields shown as columns, in this order. */
   columns: readonly string[];
-  /** The facets are shown. */
   hasFields: boolean;
   /** Fields whose values are counted in the field list. */
   countedBy: readonly string[];
   /** The field whose values the bars of the chart are split by; `null`: levels. */
   splitBy: string | null;
-  /** The focused record. */
   at: RecordKey | null;
-  /** A time to go to. */
   timeMs: number | null;
   isLive: boolean;
   isWrapped: boolean;
@@ -151,9 +141,7 @@ export interface ConfigView {
   atMs: number | null;
   /** Both versions beside each other instead of one text. */
   isSplit: boolean;
-  /** Role of the compared nodes. */
   role: string | null;
-  /** Only nodes with these labels are compared. */
   labels: readonly string[];
   /** The name of a label: only nodes with the same value are compared with each other. */
   by: string | null;
@@ -162,10 +150,8 @@ export interface ConfigView {
   /** Two nodes side by side. */
   left: string | null;
   right: string | null;
-  /** Only keys that contain this. */
   text: string;
   showExpected: boolean;
-  /** For a single node. */
   shape?: ConfigShape;
 }
 
@@ -194,7 +180,6 @@ export interface NodeView {
   text: string;
   /** `null`: the last hour. */
   range: TimeRange | null;
-  /** Form of the configuration. */
   shape?: ConfigShape;
 }
 

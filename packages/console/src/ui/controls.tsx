@@ -4,7 +4,6 @@ import { nodeStyle } from '../state/resource.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
-  /** In front of its text. */
   icon?: IconName;
   /** Shown while the pointer or the focus is on it. */
   tip?: string | undefined;
@@ -74,10 +73,8 @@ export function Chip({ tone, icon, class: kind = '', children }: ChipProps) {
 
 interface ConditionProps {
   text: string;
-  /** What the button does. */
   label?: string;
   class?: string;
-  /** In front of the text. */
   children?: ComponentChildren;
   onRemove: () => void;
 }
@@ -94,7 +91,6 @@ export function Condition({ text, label = `Remove ${text}`, class: kind = '', ch
 }
 
 interface SegmentsProps<Value extends string> {
-  /** What is chosen. */
   label: string;
   value: Value;
   choices: readonly { value: Value; text: ComponentChildren; tip?: string; disabled?: boolean }[];

@@ -78,7 +78,6 @@ export function isTextField(target: EventTarget | null): boolean {
 export interface RequestState<Value> {
   /** The last response, also while the next one is loaded. */
   value: Value | null;
-  /** When it came. */
   atMs: number;
   failure: Problem | null;
   /** Whether the response is not, or not yet, that of the current key. */

@@ -10,7 +10,6 @@ interface LabelFilterProps {
   /** Nodes with these labels are shown; empty: all. */
   labels: readonly string[];
   onLabels: (labels: readonly string[]) => void;
-  /** The label that nodes are grouped by. */
   by: string | null;
   onBy: (by: string | null) => void;
   /** What else is done with the nodes of a label: `Compare within`. */
@@ -76,7 +75,6 @@ export function GroupBy({ by, onBy, byText }: Pick<LabelFilterProps, 'by' | 'onB
   );
 }
 
-/** The labels that nodes must have. */
 export function LabelChips({ labels, onLabels }: Pick<LabelFilterProps, 'labels' | 'onLabels'>) {
   if (labels.length === 0) return null;
   return (

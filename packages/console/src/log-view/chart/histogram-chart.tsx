@@ -17,7 +17,6 @@ const KEY_STEPS = 60;
 interface HistogramChartProps {
   histogram: HistogramResult;
   requested: ChartBounds['requested'];
-  /** The lowest level shown. */
   minLevel: Level | null;
   log: ChartBounds['log'];
   zone: ZoneName;
@@ -27,14 +26,12 @@ interface HistogramChartProps {
   /** What happened, marked above the bars. */
   events: readonly ShownEvent[];
   eventUrl: (timeMs: number) => string;
-  /** Zooms to a range. */
   onZoom: (span: ChartSpan) => void;
   /** Back to the range before. */
   onZoomOut: () => void;
   onGo: (timeMs: number) => void;
   /** Says what happened in a range. */
   onExplain: (span: ChartSpan) => void;
-  /** Above the chart. */
   children?: ComponentChildren;
 }
 

@@ -17,7 +17,6 @@ interface OverviewGutterProps {
   seen: Store<SeenRows>;
   matches: readonly number[];
   zone: ZoneName;
-  /** Goes to a fraction of the whole log. */
   onGo: (fraction: number) => void;
 }
 

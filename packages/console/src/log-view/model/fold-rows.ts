@@ -94,7 +94,6 @@ function maskedText(record: ShownRecord): string {
   return text;
 }
 
-/** Finds what any of them finds. */
 export function unionMatcher(matchers: readonly TextMatcher[]): TextMatcher {
   const [only] = matchers;
   if (only && matchers.length === 1) return only;

@@ -18,7 +18,6 @@ export class RowBuffer {
   static readonly EMPTY = new RowBuffer([]);
 
   readonly rows: readonly Row[];
-  /** Number of rows that are records. */
   readonly records: number;
   /** Made when it is needed: most buffers are trimmed at once. */
   #index: RowIndex | undefined;

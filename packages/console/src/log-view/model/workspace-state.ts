@@ -54,7 +54,6 @@ export type Row =
 
 export type RecordRow = Extract<Row, { kind: 'record' }>;
 
-/** State above the first row and below the last one. */
 export type Edge =
   /** There are, or may be, more records. */
   | { kind: 'more' }
@@ -109,7 +108,6 @@ export interface FindStatus {
   message: string | null;
 }
 
-/** What to bring into view. */
 export interface ShowOptions {
   align: 'top' | 'center' | 'bottom';
   /** The record to bring into view, or the nearest one; otherwise the first one after the position. */
@@ -118,7 +116,6 @@ export interface ShowOptions {
   isFocused?: boolean;
 }
 
-/** The kind of request a member reported on. */
 export type RequestKind = 'page' | 'follow' | 'count';
 
 /** The state of a workspace: what is shown, and what the reducer needs to go on. */
@@ -141,7 +138,6 @@ export interface WorkspaceState {
   filter: RowFilter;
   /** Key of the record whose context is open in a filtered view. */
   contextKey: string | null;
-  /** Why nothing can be shown. */
   failure: Problem | null;
   /** The worst report of each queried member. */
   members: readonly MemberReport[];
@@ -153,7 +149,6 @@ export interface WorkspaceState {
   isCounting: boolean;
   /** Why counting failed; earlier counts belong to another filter. */
   countFailure: string | null;
-  /** The loaded rows. */
   buffer: RowBuffer;
   /** Whether the last row is adjacent to the followed records. */
   isAtEnd: boolean;

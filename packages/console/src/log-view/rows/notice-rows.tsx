@@ -14,7 +14,6 @@ type GapRow = Extract<Row, { kind: 'gap' }>;
 
 type EventRow = Extract<Row, { kind: 'event' }>;
 
-/** How often the progress of loading is updated. */
 const TICK_MS = 400;
 
 interface EdgeLineProps {
@@ -101,7 +100,6 @@ export function EdgeLine({ edge, situation, workspace }: EdgeLineProps) {
 interface EdgeText {
   text: string;
   action: 'stop' | 'continue' | 'show' | 'retry' | null;
-  /** Label of the action button. */
   label: string;
   isProblem: boolean;
 }
@@ -116,7 +114,6 @@ interface EdgeSituation {
   follow: Pick<FollowStatus, 'state' | 'newRecords'>;
   /** The time range ends here, not the log. */
   isBounded: boolean;
-  /** Either end is still loading. */
   isLoading: boolean;
   /** The other end is complete, too. */
   isOtherDone: boolean;

@@ -27,7 +27,6 @@ interface RecordRowProps {
   isNewDay: boolean;
   /** It was written, or arrived, after records of later times. */
   isLate: boolean;
-  /** All of its lines are shown. */
   isExpanded: boolean;
   /** Of the repeated lines it stands for: how many, and over which time. */
   fold: string | null;
@@ -42,12 +41,10 @@ interface RecordRowProps {
 export interface RowStyle {
   zone: ZoneName;
   isWrapped: boolean;
-  /** Records of several nodes are shown. */
   withNode: boolean;
   /** Records of several logs are shown: those without a component name their log. */
   withLog: boolean;
   matcher: TextMatcher | null;
-  /** Fields shown as columns. */
   columns: readonly string[];
   /** Changes with the node colours. */
   colours: string;

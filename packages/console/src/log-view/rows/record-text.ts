@@ -15,7 +15,6 @@ export function visibleText(text: string): string {
   return showHidden(text, visibleSymbol);
 }
 
-/** Collapses a text to one line. */
 export function oneLine(text: string): string {
   return text.replaceAll('\r\n', '↵').replaceAll('\n', '↵');
 }
@@ -187,7 +186,6 @@ function splitValues(text: string, most: number): { text: string; isValue: boole
   return parts;
 }
 
-/** Splits a run of text at its matches. */
 function cut({ start, end }: TextRange, marks: readonly TextRange[]): (TextRange & { isMatch: boolean })[] {
   const parts: (TextRange & { isMatch: boolean })[] = [];
   let done = start;

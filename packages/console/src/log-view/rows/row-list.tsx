@@ -26,7 +26,6 @@ const QUIET = { kind: 'more' } as const;
 export interface SeenRows {
   first: ShownRecord | null;
   last: ShownRecord | null;
-  /** Rows that fit into the view. */
   pageRows: number;
 }
 
@@ -36,7 +35,6 @@ interface RowListProps {
   rowStyle: RowStyle;
   seen: Store<SeenRows>;
   onOpen: (record: ShownRecord) => void;
-  /** A value in a row was clicked. */
   onPick: (picked: PickedValues) => void;
 }
 
@@ -232,13 +230,11 @@ function isFiltered({ filter: { fromMs, toMs, ...filter } }: WorkspaceState): bo
 }
 
 interface RowFrameProps extends ColumnHeadsProps {
-  /** The rows. */
   children: ComponentChildren;
 }
 
 interface ColumnHeadsProps {
   columns: readonly string[];
-  /** Records of several nodes are shown. */
   withNode: boolean;
   onChange: (columns: readonly string[]) => void;
 }

@@ -13,7 +13,6 @@ const LINE_PX = 20;
 
 const ROW_SPACE_PX = ROW_PX - LINE_PX;
 
-/** Estimated width of a monospace character. */
 const CHARACTER_PX = 7.25;
 
 /** Columns in front of the message when all of them are shown. */
@@ -22,7 +21,6 @@ const HEAD_PX = 280;
 /** Narrower lists have rows of several lines, as on a phone. */
 const NARROW_PX = 560;
 
-/** Estimated width of a chosen column. */
 const COLUMN_PX = 110;
 
 /** More is loaded when fewer than this many view heights are left at an end. */
@@ -110,7 +108,6 @@ function scrollInput({
   return { rows, generation, anchor, focusedKey, isLive: follow.state === 'live' || follow.state === 'reconnecting' };
 }
 
-/** The size of the list, updated when it changes. */
 function useSize(box: RefObject<HTMLDivElement>, scroller: RowScroller, redraw: () => void): number {
   const [widthPx, setWidth] = useState(1000);
   useLayoutEffect(() => {
@@ -185,7 +182,6 @@ export const EDGE_PX = 24;
 
 type ScrollInput = Pick<WorkspaceState, 'rows' | 'generation' | 'anchor' | 'focusedKey'> & {
   tops: Tops;
-  /** The list sticks to the end. */
   isLive: boolean;
 };
 
@@ -217,7 +213,6 @@ export class RowScroller {
     return Math.max(0, (tops.at(-1) ?? 0) + 2 * EDGE_PX - this.view.heightPx);
   }
 
-  /** The rows to render. */
   drawn({ tops, isLive }: ScrollInput, scrollTop: number): { first: number; last: number } {
     return drawnRows(tops, { scrollTop: scrollTop - EDGE_PX, heightPx: this.view.heightPx }, { isLive });
   }
@@ -294,7 +289,6 @@ export class RowScroller {
 
 /* Row positions: pure functions of row heights, for fixed and wrapped rows. */
 
-/** Maximum number of rows in the DOM, whatever is loaded and however tall the window is. */
 export const MAX_DRAWN_ROWS = 120;
 
 /** Extra rows rendered beyond each visible end, so that scrolling shows no blank space. */

@@ -12,7 +12,6 @@ export interface SourceDeps {
   client: Pick<NodeClient, 'cluster'>;
   /** The last known members, if any: for their clocks. */
   clusterNodes: KnownNodes;
-  /** Only nodes with these labels. */
   labels: readonly string[];
 }
 

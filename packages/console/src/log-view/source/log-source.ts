@@ -129,7 +129,6 @@ export interface TopResult extends Omit<ClusterTop, 'values'> {
   values: TopValue[];
 }
 
-/** The range of the scroll bar. */
 export type Extent =
   | { kind: 'bytes'; totalBytes: number; firstMs: number | null; lastMs: number | null }
   | { kind: 'time'; firstMs: number; lastMs: number };

@@ -16,7 +16,6 @@ import type {
 } from './log-source.ts';
 import { type FollowStart, type TimePosition, TimeSource } from './time-source.ts';
 
-/** Values requested of each log. */
 const MERGED_VALUES = 1000;
 
 interface MergedSourceDeps {

@@ -276,7 +276,6 @@ export class LogBytes {
     return undefined;
   }
 
-  /** The next file in a direction. */
   neighbour(name: string, direction: 'older' | 'newer'): string | undefined {
     const index = this.files.findIndex((file) => file.name === name);
     if (index < 0) return undefined;

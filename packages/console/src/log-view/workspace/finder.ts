@@ -59,7 +59,6 @@ export class Finder {
     if (query) void this.#count(query, signal);
   }
 
-  /** Cancels a running search. */
   stop(): void {
     this.#seeking.end();
     if (this.#deps.store.state.find.isSearching) this.#deps.store.find({ isSearching: false });

@@ -39,7 +39,6 @@ export class LiveTail {
   #isBridging = false;
   #isScheduled = false;
   #meter = new FollowMeter();
-  /** Why the connection is lost. */
   #reason: string | null = null;
 
   constructor(deps: Pick<WorkspaceDeps, 'store' | 'clock'>) {
@@ -96,7 +95,6 @@ export class LiveTail {
     this.#reason = null;
   }
 
-  /** Stops following. */
   leave(): void {
     this.end();
     this.#publish();
@@ -224,7 +222,6 @@ interface FollowRunDeps {
   newest: ShownRecord | undefined;
   /** Older records are ignored, however late they arrive. */
   sinceMs: number | undefined;
-  /** Keys of known records. */
   known: Iterable<string>;
   /** New items. Also called without items, when the connection is established. */
   onItems(items: readonly ClusterFollowItem[]): void;

@@ -50,7 +50,6 @@ export interface OpenWorkspace {
   find: FindQuery | null;
   /** The first position shown; ignored when following. */
   start: PagePosition;
-  /** Follows from the end. */
   isLive: boolean;
 }
 

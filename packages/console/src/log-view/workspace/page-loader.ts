@@ -18,7 +18,6 @@ type ShowResult = 'shown' | 'failed' | 'stale';
 
 interface Load {
   attempt: Attempt;
-  /** Where it continues. */
   position: PagePosition | null;
 }
 
@@ -96,7 +95,6 @@ export class PageLoader {
     if (isPaused && result !== 'stale') this.#follow();
   }
 
-  /** Replaces all rows. */
   async show(position: PagePosition, options: ShowOptions): Promise<ShowResult> {
     const { store, clock, onShown } = this.#deps;
     const source = this.#deps.source();

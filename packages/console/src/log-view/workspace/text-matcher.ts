@@ -4,7 +4,6 @@ import type { FieldNode, QueryNode } from '@porthole/logs/query';
 import { unionMatcher } from '../model/fold-rows.ts';
 import type { FindQuery, TextMatcher, TextRange } from '../model/workspace-state.ts';
 
-/** Upper limit of matches in one text. */
 const MAX_RANGES = 200;
 
 /**

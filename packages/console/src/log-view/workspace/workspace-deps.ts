@@ -55,7 +55,6 @@ export interface WorkspaceDeps {
   goTo(record: ShownRecord): Promise<void>;
 }
 
-/** Time as a workspace needs it. */
 export interface WorkspaceClock {
   now(): number;
   /** Resolves after this time, or at once when the signal fires. */
@@ -119,7 +118,6 @@ const ENDED = { name: 'AbortError', message: 'superseded' } as const;
 export class Attempt {
   #controller = new AbortController();
 
-  /** Signal of the latest task. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

@@ -139,7 +139,6 @@ function useChartEvents(view: LogsView, source: LogSource): readonly ShownEvent[
   return value ?? [];
 }
 
-/** What the bars are split by. */
 interface Split {
   by: string;
   parts: ChartPart[];

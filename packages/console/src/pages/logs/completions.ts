@@ -13,7 +13,6 @@ export interface RemoteFields {
   values: readonly { value: string; count: number }[];
 }
 
-/** From the loaded records and from the nodes. */
 interface KnownFields {
   loaded: LoadedFields;
   remote: RemoteFields;

@@ -198,7 +198,6 @@ export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState
 /** Minimum time between announcements to screen readers. */
 const EVERY_MS = 5000;
 
-/** Announces new records to screen readers. */
 export function LiveSummary({ workspace }: { workspace: LogWorkspace }) {
   const [text, setText] = useState('');
   useEffect(() => {

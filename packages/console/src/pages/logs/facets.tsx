@@ -680,7 +680,6 @@ export function examinedText(result: FieldsResult): string {
   return isSample ? `Sample of ${count}` : count;
 }
 
-/** Why a list is empty. */
 export function emptyText(result: Pick<TopResult, 'counted' | 'members'>): string {
   return absenceText('No record matches', { isComplete: !isPartialCount(result) });
 }
@@ -693,7 +692,6 @@ export function partText(counted: TopResult['counted'], zone: ZoneName, nowMs: n
   return `Scan stopped (time budget): only ${from} to ${to}`;
 }
 
-/** Fields whose name contains the typed text. */
 export function filterFields(fields: readonly FieldSummary[], typed: string): FieldSummary[] {
   const wanted = typed.trim().toLowerCase();
   return fields.filter(({ name }) => name.toLowerCase().includes(wanted));

@@ -39,7 +39,6 @@ const MAX_VALUE_CHARACTERS = 500;
 
 const LABEL_CHARACTERS = 60;
 
-/** The actions for one value. */
 export function valueActions(field: string, value: string, deps: ActionDeps): FieldAction[] {
   const actions = fieldActions(field, deps);
   if (value.length > MAX_VALUE_CHARACTERS) return actions;
@@ -54,13 +53,11 @@ export function valueActions(field: string, value: string, deps: ActionDeps): Fi
   ];
 }
 
-/** The actions for records without a field. */
 export function missingActions(field: string, deps: ActionDeps): FieldAction[] {
   const labels = { include: `Only records without ${shown(field)}`, exclude: `Only records with ${shown(field)}` };
   return termActions({ kind: 'not', node: { kind: 'exists', field } }, labels, deps);
 }
 
-/** The actions for a field, whatever its value. */
 export function fieldActions(field: string, { view, change }: ActionDeps): FieldAction[] {
   const isColumn = view.columns.includes(field);
   const pinned = preferences.pinned.value;

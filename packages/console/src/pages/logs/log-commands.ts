@@ -10,11 +10,9 @@ import { preferences } from '../../state/preferences.ts';
 import type { LogsView } from '../../state/view.ts';
 import type { ViewAction } from './view-actions.ts';
 
-/** What the commands of the list need. */
 interface CommandDeps {
   workspace: LogWorkspace;
   view: LogsView;
-  /** Rows of a page. */
   pageRows: () => number;
   field: RefObject<HTMLInputElement>;
   change: (change: Partial<LogsView>) => void;
@@ -28,7 +26,6 @@ interface CommandDeps {
   follow: () => void;
 }
 
-/** Commands offered in the palette. */
 const IN_PALETTE = [
   'follow',
   'go-to-time',

@@ -43,12 +43,10 @@ const Details = lazy(async () => (await import('./opened-later.ts')).Details);
 const GoToTime = lazy(async () => (await import('./opened-later.ts')).GoToTime);
 const PlainPage = lazy(async () => (await import('./opened-later.ts')).PlainPage);
 
-/** The logs as a workspace or as plain text. */
 export function LogsPage({ view }: { view: LogsView }) {
   return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
 }
 
-/** The log workspace. */
 function WorkspacePage({ view }: { view: LogsView }) {
   const { workspace, source, seen, change } = useLogWorkspace(view);
   const state = useWorkspaceState(workspace);

@@ -68,7 +68,6 @@ export function QueryBar(props: QueryBarProps) {
   );
 }
 
-/** Buttons inside the query box. */
 function FindToggles({ view, typed, change }: Pick<QueryBarProps, 'view' | 'change'> & { typed: TypedQuery }) {
   const { content, clear, setRegex } = typed;
   const text = content.kind === 'find' ? content.text : '';

@@ -22,11 +22,9 @@ interface QueryBoxProps {
   source: LogSource;
   rows: readonly Row[];
   field: RefObject<HTMLInputElement>;
-  /** Id of a message about the search. */
   messageId: string | undefined;
   hasProblem: boolean;
   onKeyDown: (event: KeyboardEvent) => void;
-  /** Buttons inside the box. */
   children: ComponentChildren;
 }
 
@@ -154,7 +152,6 @@ export interface ListState {
 export const CLOSED: ListState = { kind: 'closed', index: -1 };
 
 interface ListSituation {
-  /** Number of options in the open list. */
   count: number;
   isEmpty: boolean;
   hasHistory: boolean;
@@ -271,7 +268,6 @@ interface QueryListProps {
   id: string;
   label: string;
   options: readonly QueryOption[];
-  /** The chosen option; -1: none. */
   index: number;
   onChoose: (index: number) => void;
 }

@@ -301,7 +301,6 @@ function queryText({ query }: SavedView): string {
 /** Views listed in the menu; the dialog has all of them. */
 const MAX_LISTED = 8;
 
-/** Saved views as items of a menu. */
 export function ViewItems({ close }: { close: () => void }) {
   useResource(nodeViews);
   const views = useStore(allViews).slice(0, MAX_LISTED);

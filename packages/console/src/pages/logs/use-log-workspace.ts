@@ -21,7 +21,6 @@ const RECOUNT_MS = 10_000;
 /** Pause after a count, as a multiple of its duration. */
 const RECOUNT_PAUSES = 10;
 
-/** Bars of the chart. */
 export const BUCKETS = 120;
 
 interface OpenLogs {
