@@ -22,9 +22,15 @@ export function Notices({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   );
 }
 
-function Notice({ isAlert = false, children }: { isAlert?: boolean; children: ComponentChildren }) {
+interface NoticeProps {
+  isAlert?: boolean;
+  role?: 'alert' | 'status';
+  children: ComponentChildren;
+}
+
+function Notice({ isAlert = false, role = isAlert ? 'alert' : 'status', children }: NoticeProps) {
   return (
-    <div class={isAlert ? 'notice is-err' : 'notice'} role={isAlert ? 'alert' : 'status'}>
+    <div class={isAlert ? 'notice is-err' : 'notice'} role={role}>
       <Icon name="alert" />
       {children}
     </div>
@@ -36,13 +42,12 @@ function AddressNotice() {
   const problems = useStore(navigation.problems);
   if (problems.length === 0) return null;
   return (
-    <div class="notice" role="alert">
-      <Icon name="alert" />
+    <Notice role="alert">
       <span>
         <strong>Part of this link was ignored.</strong> {problems.join(' · ')}
       </span>
       <Button onClick={() => navigation.problems.set([])}>Dismiss</Button>
-    </div>
+    </Notice>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../log-view/rows/record-text.ts';
 import { navigation } from '../state/navigation.ts';
 import { type Action, actions, sheet } from '../state/notice.ts';
@@ -6,8 +6,10 @@ import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
 import { allViews, nodeViews, openSaved, type SavedView } from '../state/saved-views.ts';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, nodeLogs, nodeView, OVERVIEW, type View } from '../state/view.ts';
+import { TextInput } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
+import { OptionList, optionId } from '../ui/option-list.tsx';
 
 /** Finds pages and actions by a few typed letters. */
 export function Palette() {
@@ -25,11 +27,6 @@ function PaletteSearch() {
   const found = useEntries(query);
   const listId = useId();
   const current = Math.min(index, found.length - 1);
-  const optionId = (at: number) => `${listId}-${at}`;
-  useEffect(
-    () => document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' }),
-    [current, listId],
-  );
   const press = (event: KeyboardEvent) => {
     const moved = movedIndex(event.key, current, found.length);
     const entry = found[current];
@@ -40,50 +37,39 @@ function PaletteSearch() {
   };
   return (
     <>
-      <input
+      <TextInput
         type="text"
         role="combobox"
         autofocus
-        autocomplete="off"
-        spellcheck={false}
         placeholder="Search pages, nodes, logs, settings, actions"
         aria-label="Search pages and commands"
         aria-expanded="true"
         aria-controls={listId}
-        aria-activedescendant={found.length > 0 ? optionId(current) : undefined}
+        aria-activedescendant={found.length > 0 ? optionId(listId, current) : undefined}
         value={query}
-        onInput={({ currentTarget }) => {
-          setQuery(currentTarget.value);
+        onText={(text) => {
+          setQuery(text);
           setIndex(0);
         }}
         onKeyDown={press}
       />
-      <div role="listbox" id={listId} class="options" aria-label="Results">
-        {found.map((entry, at) => (
-          <PaletteOption
-            key={`${entry.group} ${entry.name}`}
-            id={optionId(at)}
-            entry={entry}
-            isCurrent={at === current}
-          />
+      <OptionList
+        id={listId}
+        label="Results"
+        options={found.map(({ name, keys, group }) => (
+          <>
+            <span class="grow">{name}</span>
+            {keys && <kbd>{keys}</kbd>}
+            <span class="dim">{group}</span>
+          </>
         ))}
-      </div>
+        index={current}
+        onChoose={(at) => found[at] && choose(found[at])}
+      />
       <p class="dim" role="status">
         {found.length === 0 && 'No results'}
       </p>
     </>
-  );
-}
-
-function PaletteOption({ id, entry, isCurrent }: { id: string; entry: PaletteEntry; isCurrent: boolean }) {
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the focused field above handles the keys of all options
-    // biome-ignore lint/a11y/useFocusableInteractive: as above
-    <div role="option" id={id} class="flex menu-item" aria-selected={isCurrent} onClick={() => choose(entry)}>
-      <span class="grow">{entry.name}</span>
-      {entry.keys && <kbd>{entry.keys}</kbd>}
-      <span class="dim">{entry.group}</span>
-    </div>
   );
 }
 

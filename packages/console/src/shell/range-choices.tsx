@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { navigation } from '../state/navigation.ts';
 import { session } from '../state/session.ts';
 import { closedRange, type TimeRange, type View, type ZoneName } from '../state/view.ts';
-import { Button, IconButton } from '../ui/controls.tsx';
+import { Button, IconButton, TextInput } from '../ui/controls.tsx';
 import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock, timePreview } from '../ui/format.ts';
 import { useRequest, useStore } from '../ui/hooks.ts';
 import { MenuItem } from '../ui/menu.tsx';
@@ -228,14 +228,12 @@ function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
     <div class="field">
       <label class="field">
         {label}
-        <input
+        <TextInput
           name={name}
           value={text}
           placeholder={placeholder}
-          autocomplete="off"
-          spellcheck={false}
           aria-describedby={`range-${name}-preview`}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
+          onText={onText}
         />
       </label>
       <output id={`range-${name}-preview`} class="dim">

@@ -8,7 +8,7 @@ import { session } from '../state/session.ts';
 import { isZone, zoneNames } from '../state/time-zone.ts';
 import { nodeView } from '../state/view.ts';
 import { linkTo, viewUrl } from '../state/view-url.ts';
-import { Segments } from '../ui/controls.tsx';
+import { Segments, TextInput } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';
 import { useMedia, useResource, useStore } from '../ui/hooks.ts';
 import { MenuItem } from '../ui/menu.tsx';
@@ -119,14 +119,12 @@ export function ZoneField() {
       />
       {isNamed || typed !== null ? (
         <>
-          <input
+          <TextInput
             aria-label="Name of the time zone"
             placeholder="Europe/Berlin"
             list={listId}
-            autocomplete="off"
-            spellcheck={false}
             value={typed ?? zone}
-            onInput={({ currentTarget }) => take(currentTarget.value)}
+            onText={take}
           />
           <datalist id={listId}>
             {zoneNames().map((name) => (

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes, Ref } from 'preact';
 import { copyText } from '../state/notice.ts';
 import { nodeStyle } from '../state/resource.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -30,6 +30,24 @@ export function IconButton({ label, icon, children, ...props }: ButtonProps & { 
     <button type="button" class="icon-button" aria-label={label} data-tip={label} {...props}>
       {icon ? <Icon name={icon} /> : children}
     </button>
+  );
+}
+
+type TextInputProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onInput'> & {
+  inputRef?: Ref<HTMLInputElement>;
+  onText: (text: string) => void;
+};
+
+/** A field for a text that no browser could guess or correct. */
+export function TextInput({ inputRef = null, onText, ...props }: TextInputProps) {
+  return (
+    <input
+      ref={inputRef}
+      autocomplete="off"
+      spellcheck={false}
+      onInput={({ currentTarget }) => onText(currentTarget.value)}
+      {...props}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { groupedBy, labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
 import { cluster } from '../state/resource.ts';
-import { Condition } from './controls.tsx';
+import { Condition, TextInput } from './controls.tsx';
 import { useStore } from './hooks.ts';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
@@ -100,16 +100,14 @@ function LabelField({ offered, onAdd }: { offered: readonly string[]; onAdd: (la
   };
   return (
     <>
-      <input
+      <TextInput
         class="mono"
         size={18}
         aria-label="Only nodes with a label"
         aria-invalid={problem !== null}
         placeholder="+ label zone=eu-*"
         list={listId}
-        spellcheck={false}
-        autocomplete="off"
-        onInput={() => setProblem(null)}
+        onText={() => setProblem(null)}
         onChange={({ currentTarget }) => add(currentTarget)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;

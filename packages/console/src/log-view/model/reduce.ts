@@ -180,7 +180,7 @@ export function resumeAtEnd(state: WorkspaceState, rows: readonly Row[]): Worksp
 /** Drops excess rows in this direction; its edge then continues after the last row left. */
 function trim(state: WorkspaceState, direction: Direction): WorkspaceState {
   const { buffer, focusedKey } = state;
-  const trimmed = direction === 'older' ? buffer.trimStart(focusedKey) : buffer.trimEnd(focusedKey);
+  const trimmed = buffer.trim(direction, focusedKey);
   if (trimmed === buffer) return state;
   const record = direction === 'older' ? trimmed.first : trimmed.last;
   return {

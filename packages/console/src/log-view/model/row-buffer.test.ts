@@ -27,7 +27,7 @@ describe('a row buffer', () => {
 
   it('drops rows at the end', () => {
     const buffer = hold(makeRows(upTo(0, MAX_RECORDS + 4)));
-    expect(buffer.trimEnd(null).last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
+    expect(buffer.trim('newer', null).last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
   });
 
   it('replaces a partial line by the complete one', () => {
@@ -58,8 +58,8 @@ describe('a row buffer', () => {
           const keep = kept === null ? null : `n1 c${kept}`;
           for (const { isOlder, count, again } of steps) {
             buffer = isOlder
-              ? buffer.prepend(makeRows(upTo(first - count, Math.min(last, first + again - 1)))).trimEnd(keep)
-              : buffer.append(makeRows(upTo(Math.max(first, last - again + 1), last + count))).trimStart(keep);
+              ? buffer.prepend(makeRows(upTo(first - count, Math.min(last, first + again - 1)))).trim('newer', keep)
+              : buffer.append(makeRows(upTo(Math.max(first, last - again + 1), last + count))).trim('older', keep);
             const numbers = recordNumbers(buffer.rows);
             [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
             expect(numbers).toEqual(upTo(first, last));

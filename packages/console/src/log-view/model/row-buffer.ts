@@ -1,4 +1,4 @@
-import { recordKey, type ShownRecord } from '../source/log-source.ts';
+import { type Direction, recordKey, type ShownRecord } from '../source/log-source.ts';
 import type { RecordRow, Row } from './workspace-state.ts';
 
 /** Rows held: enough to scroll for a while, few enough that a change takes less than a frame. */
@@ -69,15 +69,11 @@ export class RowBuffer {
     return rows.length === this.rows.length ? this : new RowBuffer(rows);
   }
 
-  /** Drops excess rows at the start, but not the pinned row nor those after it. The same buffer if there are none. */
-  trimStart(pinnedKey: string | null): RowBuffer {
-    const count = this.#countExcess(this.rows, pinnedKey);
-    return count === 0 ? this : new RowBuffer(this.rows.slice(count));
-  }
-
-  trimEnd(pinnedKey: string | null): RowBuffer {
-    const count = this.#countExcess(this.rows.toReversed(), pinnedKey);
-    return count === 0 ? this : new RowBuffer(this.rows.slice(0, -count));
+  /** Drops excess rows at one end, but not the pinned row nor those beyond it. The same buffer if there are none. */
+  trim(direction: Direction, pinnedKey: string | null): RowBuffer {
+    const isOlder = direction === 'older';
+    const count = this.#countExcess(isOlder ? this.rows : this.rows.toReversed(), pinnedKey);
+    return count === 0 ? this : new RowBuffer(isOlder ? this.rows.slice(count) : this.rows.slice(0, -count));
   }
 
   /** Number of leading rows to drop. Notices go with the records before them: an open edge stands for all of them. */

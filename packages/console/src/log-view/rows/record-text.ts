@@ -161,29 +161,20 @@ export function textPieces(text: string, matcher: TextMatcher | null): TextPiece
         isMatch: part.isMatch,
         ...(segment.colours && { colours: segment.colours }),
       };
-      const isPlain = !part.isMatch && style.classes === '';
-      const values = isPlain ? splitValues(whole.slice(part.start, part.end), valuesLeft) : null;
-      valuesLeft -= values?.filter(({ isValue }) => isValue).length ?? 0;
-      for (const { text: piece, isValue } of values ?? [{ text: whole.slice(part.start, part.end), isValue: false }])
-        pieces.push({ text: visibleText(piece), ...style, ...(isValue && { isValue }) });
+      const isPlain = !part.isMatch && style.classes === '' && valuesLeft > 0;
+      const values = isPlain ? valueRanges(whole, part).slice(0, valuesLeft) : [];
+      valuesLeft -= values.length;
+      for (const { start: from, end: to, isMatch: isValue } of cut(part, values))
+        pieces.push({ text: visibleText(whole.slice(from, to)), ...style, ...(isValue && { isValue }) });
     }
     start = end;
   }
   return pieces;
 }
 
-/** Splits a text at the values in it, of which at most some are told apart. */
-function splitValues(text: string, most: number): { text: string; isValue: boolean }[] {
-  const parts: { text: string; isValue: boolean }[] = [];
-  let done = 0;
-  for (const { 0: value, index } of most > 0 ? text.matchAll(VALUE) : []) {
-    if (index > done) parts.push({ text: text.slice(done, index), isValue: false });
-    parts.push({ text: value, isValue: true });
-    done = index + value.length;
-    if (parts.length >= 2 * most) break;
-  }
-  if (done < text.length) parts.push({ text: text.slice(done), isValue: false });
-  return parts;
+function valueRanges(text: string, { start, end }: TextRange): TextRange[] {
+  const found = text.slice(start, end).matchAll(VALUE);
+  return Array.from(found, ({ 0: value, index }) => ({ start: start + index, end: start + index + value.length }));
 }
 
 function cut({ start, end }: TextRange, marks: readonly TextRange[]): (TextRange & { isMatch: boolean })[] {

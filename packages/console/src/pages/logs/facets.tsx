@@ -19,7 +19,7 @@ import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
-import { IconButton, LinkButton, NodeDot } from '../../ui/controls.tsx';
+import { IconButton, LinkButton, NodeDot, TextInput } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -96,14 +96,12 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
 
 function FilterField({ what, value, onInput }: { what: string; value: string; onInput: (text: string) => void }) {
   return (
-    <input
+    <TextInput
       type="search"
       aria-label={`Filter ${what} by name`}
       placeholder={`Filter ${what}`}
-      autocomplete="off"
-      spellcheck={false}
       value={value}
-      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      onText={onInput}
     />
   );
 }

@@ -1,7 +1,7 @@
 import { readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import type { ZoneName } from '../../state/view.ts';
-import { Button } from '../../ui/controls.tsx';
+import { Button, TextInput } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { timeInputClock, timePreview } from '../../ui/format.ts';
 
@@ -34,15 +34,13 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
     >
       <label class="field">
         Time
-        <input
+        <TextInput
           autofocus
           value={text}
           placeholder="14:05"
-          autocomplete="off"
-          spellcheck={false}
           aria-invalid={isWrong}
           aria-describedby="go-to-time-hint"
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onText={setText}
         />
       </label>
       <p id="go-to-time-hint" class={isWrong ? 'field-problem' : 'dim'} role="status">

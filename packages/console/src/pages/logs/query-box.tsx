@@ -9,6 +9,7 @@ import { Resource } from '../../state/resource.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { OptionList, optionId } from '../../ui/option-list.tsx';
 import type { Completion, RemoteFields } from './completions.ts';
 import type { TypedQuery } from './typed-query.ts';
 import { sourceKey, toFilter } from './use-log-workspace.ts';
@@ -79,10 +80,16 @@ export function QueryBox(props: QueryBoxProps) {
         {children}
       </div>
       {isOpen ? (
-        <QueryList
+        <OptionList
           id={listId}
           label={list.kind === 'history' ? 'Last queries' : 'Completions'}
-          options={options}
+          class="menu-body is-left query-list"
+          options={options.map(({ label, detail }) => (
+            <>
+              <span class="mono grow">{visibleText(label.slice(0, SHOWN_CHARACTERS))}</span>
+              <span class="dim small">{visibleText(detail)}</span>
+            </>
+          ))}
           index={list.index}
           onChoose={choose}
         />
@@ -259,51 +266,8 @@ function useRemoteFields(
   return useMemo(() => ({ fields: fields.value ?? [], values: own ?? [] }), [fields.value, own]);
 }
 
-interface QueryOption {
-  label: string;
-  detail: string;
-}
-
-interface QueryListProps {
-  id: string;
-  label: string;
-  options: readonly QueryOption[];
-  index: number;
-  onChoose: (index: number) => void;
-}
-
 /** A longer text is truncated. */
 const SHOWN_CHARACTERS = 200;
-
-function optionId(listId: string, index: number): string {
-  return `${listId}-${index}`;
-}
-
-/** The options below the query box. The focus stays in the box, which handles the keys. */
-function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
-  useEffect(() => document.getElementById(optionId(id, index))?.scrollIntoView({ block: 'nearest' }), [id, index]);
-  return (
-    <div id={id} role="listbox" class="menu-body is-left options query-list" aria-label={label}>
-      {options.map((option, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the box above handles the keys of all options
-        // biome-ignore lint/a11y/useFocusableInteractive: as above
-        <div
-          key={`${option.label} ${at}`}
-          id={optionId(id, at)}
-          role="option"
-          class="flex menu-item"
-          aria-selected={at === index}
-          // Otherwise the box would lose the focus, and the list would be closed before the click.
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => onChoose(at)}
-        >
-          <span class="mono grow">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
-          <span class="dim small">{visibleText(option.detail)}</span>
-        </div>
-      ))}
-    </div>
-  );
-}
 
 interface QueryNoteProps {
   id: string;

@@ -20,7 +20,7 @@ import {
 import { session } from '../../state/session.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { Button, LinkButton, Segments } from '../../ui/controls.tsx';
+import { Button, LinkButton, Segments, TextInput } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCounted } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
@@ -125,15 +125,13 @@ function SaveForm({ view, mayShare }: { view: LogsView; mayShare: boolean }) {
     <form class="view-form" onSubmit={(event) => void submit(event)}>
       <label class="field">
         Save this view as
-        <input
-          type="text"
+        <TextInput
           value={name}
           maxLength={MAX_VIEW_NAME_CHARACTERS}
-          autocomplete="off"
           aria-invalid={problem !== null}
           aria-describedby={problem === null ? undefined : 'view-problem'}
-          onInput={({ currentTarget }) => {
-            setName(currentTarget.value);
+          onText={(text) => {
+            setName(text);
             setProblem(null);
           }}
         />
@@ -224,14 +222,12 @@ function RenameForm({ saved, place, onEnd }: { saved: SavedView; place: ViewPlac
   return (
     <li class="flex view-line">
       <form class="view-form" onSubmit={(event) => void submit(event)}>
-        <input
-          ref={field}
-          type="text"
+        <TextInput
+          inputRef={field}
           aria-label={`New name of ${visibleText(saved.name)}`}
           value={name}
           maxLength={MAX_VIEW_NAME_CHARACTERS}
-          autocomplete="off"
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          onText={setName}
           onKeyDown={press}
         />
         <Button type="submit">Rename</Button>
