@@ -51,15 +51,18 @@ const UNCHECKED = `
 /** Scripts that are loaded later, and one that is always there by then. */
 const LOADED_AFTER = [
   [
-    /\/console\/src\/(pages\/logs\/(around-rows|opened-later|completions)|log-view\/(workspace\/(finder|text-matcher)|source\/chosen-source))\./,
+    /\/console\/src\/(pages\/logs\/(around-rows|opened-later|completions)|log-view\/(workspace\/(finder|text-matcher)|source\/(chosen|merged)-source))\./,
     'src/pages/logs/logs-page.tsx',
   ],
   [
     /\/console\/src\/(shell\/opened-later|config\/line-diff|state\/cli-command|pages\/(ui|overview|incidents|logs|config|nodes)\/[a-z]+-page)\./,
     'src/start.tsx',
   ],
-  [/\/client\/src\/(read-records|remote-log|search-batches)\./, 'src/start.tsx'],
+  [/\/client\/src\/(read-records|remote-log|search-batches|follow\/event-stream)\./, 'src/start.tsx'],
 ];
+
+/** Loaded with what is around the rows of logs: these may be followed when their node no longer responds. */
+const FOLLOWING = '../client/src/follow/event-stream.ts';
 
 /** The scripts of pages, by how their paths begin; of those that begin alike, the last one counts. */
 const PAGES = {
@@ -146,7 +149,11 @@ function indexOf(specifier) {
 function finishSource(path, text) {
   if (path.endsWith('/client/src/check-arguments.ts')) return UNCHECKED;
   const [, before] = LOADED_AFTER.find(([later]) => later.test(path)) ?? [];
-  return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n` : text;
+  // As an export: an import of nothing would be left out.
+  const following = path.endsWith('/around-rows.ts')
+    ? `export * from ${JSON.stringify(join(SOURCE, FOLLOWING))};\n`
+    : '';
+  return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n${following}` : text;
 }
 
 /** The page, which names the files of this build; the node names the scripts that are listed to the browser, before it has read any. */

@@ -7,26 +7,21 @@ const WEB = join(import.meta.dirname, '../packages/console/web');
 /** What a page may load before it is shown: as it is, and compressed by brotli. */
 const MOST = { raw: 250_000, brotli: 90_000 };
 
-/** The page with the most parts, and with chosen logs even more; what is around its rows, and what is opened, comes later. */
-const MOST_OF_LOGS = { raw: 258_000, brotli: 88_000 };
-const MOST_OF_CHOSEN_LOGS = { raw: 275_000, brotli: 91_000 };
-
 const MOST_FONTS = 100_000;
 
 const page = readFileSync(join(WEB, 'index.html'), 'utf8');
 const [, scripts = ''] = /name="porthole-scripts" content="([^"]*)"/.exec(page) ?? [];
 const pages = scripts.split(';').map((list) => list.split(' ') as [path: string, ...scripts: string[]]);
 
-it.each(pages)('the scripts of %s are small', (path, ...all) => {
+it.each(pages)('the scripts of %s are small', (_path, ...all) => {
   // What would not become smaller is not compressed.
   const size = (ending: string) =>
     all
       .map((script) => join(WEB, 'assets', script))
       .map((file) => statSync(existsSync(file + ending) ? file + ending : file).size)
       .reduce((sum, bytes) => sum + bytes, 0);
-  const most = { '/logs': MOST_OF_LOGS, '/logs?src': MOST_OF_CHOSEN_LOGS }[path] ?? MOST;
-  expect.soft(size('')).toBeLessThanOrEqual(most.raw);
-  expect.soft(size('.br')).toBeLessThanOrEqual(most.brotli);
+  expect.soft(size('')).toBeLessThanOrEqual(MOST.raw);
+  expect.soft(size('.br')).toBeLessThanOrEqual(MOST.brotli);
 });
 
 it('every page is listed', () => {

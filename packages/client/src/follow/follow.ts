@@ -13,7 +13,6 @@ import { ClientError } from '../errors/client-error.ts';
 import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
 import { backoff, requestedWait } from '../retry.ts';
 import { sendRequest } from '../send-request.ts';
-import { checkEventStream, readEvents } from './event-stream.ts';
 
 /** Maximum reconnect delay accepted from a node. */
 const MAX_REQUESTED_WAIT_MS = 60_000;
@@ -125,6 +124,8 @@ class Connection<T extends { type: string }> {
   readonly #deps: ClientDeps;
   readonly #signal: AbortSignal | undefined;
   #exchange: Exchange | undefined;
+  /** Loaded with the first connection: pages in browsers show records before they follow. */
+  #events: typeof import('./event-stream.ts') | undefined;
   #stopping = false;
   /** Minimum reconnect delay requested by the node. */
   retryMs = 0;
@@ -158,6 +159,7 @@ class Connection<T extends { type: string }> {
     const requestedMs = this.#deps.clock.now();
     const { path, position, heartbeatMs, texts } = this.#target;
     this.#stopping = false;
+    this.#events ??= await import('./event-stream.ts');
     const { headers, ...place } = position.request(requestedMs);
     const beat = heartbeatMs !== undefined && { [HEARTBEAT_HEADER]: String(heartbeatMs) };
     const wanted = texts && { [RECORDS_HEADER]: ONLY_TEXTS };
@@ -169,7 +171,7 @@ class Connection<T extends { type: string }> {
     };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {
-      checkEventStream(exchange);
+      this.#events.checkEventStream(exchange);
     } catch (error) {
       exchange.close();
       throw error;
@@ -185,8 +187,8 @@ class Connection<T extends { type: string }> {
    * is not passed on, because the follow reconnects.
    */
   async *items(): AsyncGenerator<{ items: T[]; isWorking: boolean }, void, undefined> {
-    if (!this.#exchange) return;
-    for await (const { items, ids, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
+    if (!this.#exchange || !this.#events) return;
+    for await (const { items, ids, heartbeat, retryMs } of this.#events.readEvents<T>(this.#exchange)) {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_REQUESTED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
       const received = end < 0 ? items : items.slice(0, end);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findCommand, keyGroups, LOG_KEYS } from './log-keys.ts';
+import { keyGroups } from './key-groups.ts';
+import { findCommand, LOG_KEYS } from './log-keys.ts';
 
 const press = (key: string, more: Partial<Parameters<typeof findCommand>[0]> = {}) => ({
   key,

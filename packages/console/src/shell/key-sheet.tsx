@@ -1,4 +1,4 @@
-import { keyGroups } from '../log-view/log-keys.ts';
+import { keyGroups } from '../log-view/key-groups.ts';
 import { sheet } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { Button } from '../ui/controls.tsx';

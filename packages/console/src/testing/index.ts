@@ -1,5 +1,5 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
-export { keyGroups } from '../log-view/log-keys.ts';
+export { keyGroups } from '../log-view/key-groups.ts';
 export { recordLine } from '../log-view/rows/record-text.ts';
 export { createSource } from '../log-view/source/create-source.ts';
 export {

@@ -1,20 +1,17 @@
-import type { ComponentChildren, RefObject } from 'preact';
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { listen } from '../../state/listen.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { Store } from '../../state/store.ts';
-import { moveName, toggleName } from '../../state/view-url.ts';
 import { formatCount, formatDate, formatSpan } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { Icon } from '../../ui/icon.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { lastOf } from '../model/fold-rows.ts';
 import type { RecordRow as RecordRowState, Row, WorkspaceState } from '../model/workspace-state.ts';
 import { isPart, recordKey, type ShownRecord } from '../source/log-source.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
 import { EdgeLine, EventLine, GapLine } from './notice-rows.tsx';
 import { gridRole, type PickedValues, pickedValues, RecordRow, type RowStyle } from './record-row.tsx';
-import { recordTime, rowLine, visibleText } from './record-text.ts';
+import { recordTime, rowLine } from './record-text.ts';
 import { useRowScroll } from './row-scroll.ts';
 
 export const LIST_ID = 'log-rows';
@@ -227,79 +224,6 @@ function isLate(row: Extract<Row, { kind: 'record' }>, before: Row | undefined):
 /** Beside a time range. */
 function isFiltered({ filter: { fromMs, toMs, ...filter } }: WorkspaceState): boolean {
   return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
-}
-
-interface RowFrameProps extends ColumnHeadsProps {
-  children: ComponentChildren;
-}
-
-interface ColumnHeadsProps {
-  columns: readonly string[];
-  withNode: boolean;
-  onChange: (columns: readonly string[]) => void;
-}
-
-/** The rows and, if columns were chosen, their names above them: one grid. */
-export function RowFrame({ children, ...heads }: RowFrameProps) {
-  const { columns, withNode } = heads;
-  // Set by property, which the content security policy allows.
-  const style = columns.length === 0 ? {} : { '--columns': `repeat(${columns.length}, var(--column))` };
-  return (
-    <div class={`rows-frame ${withNode ? 'with-node' : ''} ${columns.length > 0 ? 'has-columns' : ''}`} style={style}>
-      {columns.length > 0 ? <ColumnHeads {...heads} /> : null}
-      {children}
-    </div>
-  );
-}
-
-/** Each of the chosen ones opens a menu to move or remove its column. */
-function ColumnHeads({ columns, withNode, onChange }: ColumnHeadsProps) {
-  return (
-    <div class="row row-heads" role="toolbar" aria-label="Columns">
-      <div class="row-time">Time</div>
-      <div class="row-level">Level</div>
-      {withNode ? <div class="row-node">Node</div> : null}
-      {columns.map((name) => (
-        <ColumnHead key={name} {...{ name, columns, onChange }} />
-      ))}
-      <div class="row-message">Message</div>
-    </div>
-  );
-}
-
-function ColumnHead({ name, columns, onChange }: { name: string } & Omit<ColumnHeadsProps, 'withNode'>) {
-  const shown = visibleText(name);
-  const index = columns.indexOf(name);
-  const button = (
-    <>
-      <span class="cut">{shown}</span>
-      <Icon name="open" />
-    </>
-  );
-  return (
-    <Menu class="column-head" buttonClass="link-button" side="left" label={`Column ${shown}`} button={button}>
-      {(close) => {
-        const choice = (text: string, next: readonly string[], disabled = false) => (
-          <MenuItem
-            disabled={disabled}
-            onClick={() => {
-              close();
-              onChange(next);
-            }}
-          >
-            {text}
-          </MenuItem>
-        );
-        return (
-          <>
-            {choice('Move left', moveName(columns, name, -1), index === 0)}
-            {choice('Move right', moveName(columns, name, 1), index === columns.length - 1)}
-            {choice('Remove column', toggleName(columns, name))}
-          </>
-        );
-      }}
-    </Menu>
-  );
 }
 
 const ROW_ID = 'row-';

@@ -4,7 +4,6 @@ import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
 import type { SourceDeps } from './create-source.ts';
 import type { LogSource } from './log-source.ts';
-import { MergedSource } from './merged-source.ts';
 import { NodeSource } from './node-source.ts';
 
 type Choices = readonly SourceChoice[];
@@ -12,10 +11,10 @@ type Choices = readonly SourceChoice[];
 type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
 
 /** The source of the chosen logs: loaded when some are chosen. */
-export function openChosen(
+export async function openChosen(
   choices: Choices,
   { client, clusterNodes, labels, nodes: named }: SourceDeps & Pick<LogSource, 'nodes'>,
-): LogSource {
+): Promise<LogSource> {
   const { cluster } = client;
   const labelled = labels.length === 0 ? {} : { labels };
   const openSources = (own: Choices) =>
@@ -25,15 +24,14 @@ export function openChosen(
         return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
       return new ClusterSource({ cluster, members: { nodes, ...labelled }, log });
     });
-  if (mayOverlap(choices)) {
-    const open = async (options: { signal?: AbortSignal }) =>
-      openSources(await fetchDisjointChoices(choices, cluster, options));
-    return new MergedSource({ nodes: named, open, cluster });
-  }
+  const isDisjoint = !mayOverlap(choices);
   const sources = openSources(choices);
   const [only] = sources;
-  if (only && sources.length === 1) return only;
-  return new MergedSource({ nodes: named, open: async () => sources, cluster });
+  if (isDisjoint && only && sources.length === 1) return only;
+  const { MergedSource } = await import('./merged-source.ts');
+  const open = async (options: { signal?: AbortSignal }) =>
+    isDisjoint ? sources : openSources(await fetchDisjointChoices(choices, cluster, options));
+  return new MergedSource({ nodes: named, open, cluster });
 }
 
 interface LogOfNodes {

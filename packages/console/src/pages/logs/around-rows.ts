@@ -1,6 +1,8 @@
 /* One script: what is around the rows, and is loaded when they are shown. */
 
 export { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
+export { ColumnHeads } from '../../log-view/rows/column-heads.tsx';
 export { ChartPanel, SplitMenu } from './chart-panel.tsx';
 export { Facets } from './facets.tsx';
 export { ValueMenu } from './field-actions.tsx';
+export { FindTools } from './find-tools.tsx';

@@ -1,7 +1,9 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
+import type { ColumnHeadsProps } from '../../log-view/rows/column-heads.tsx';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
-import { LIST_ID, RowFrame, RowList } from '../../log-view/rows/row-list.tsx';
+import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
 import { type HistogramResult, type LogSource, recordKey } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
@@ -18,7 +20,7 @@ import { useMedia, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { CoverageLine, LiveSummary, rateText, WorkspaceFailure } from './coverage-line.tsx';
 import { focusedRecord, useLogKeys } from './log-commands.ts';
-import { Conditions, FindTools, QueryBar } from './query-bar.tsx';
+import { Conditions, QueryBar } from './query-bar.tsx';
 import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
 import { loadedMatches, useRowMatcher } from './use-matcher.ts';
 import type { ViewAction } from './view-actions.ts';
@@ -37,6 +39,8 @@ const OverviewGutter = lazy(
   async () => (await import('./around-rows.ts')).OverviewGutter,
   <div class="fixed gutter" />,
 );
+const ColumnHeads = lazy(async () => (await import('./around-rows.ts')).ColumnHeads, <div class="row row-heads" />);
+const FindTools = lazy(async () => (await import('./around-rows.ts')).FindTools);
 const Facets = lazy(async () => (await import('./around-rows.ts')).Facets);
 const ValueMenu = lazy(async () => (await import('./around-rows.ts')).ValueMenu);
 const Details = lazy(async () => (await import('./opened-later.ts')).Details);
@@ -146,7 +150,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
       {isInvalid ? null : (
         <div class="flex wrap coverage-row">
           <CoverageLine {...{ state, zone }} sources={view.sources} onRetry={() => workspace.retry()} />
-          <FindTools {...{ view, workspace, change }} find={state.find} />
+          {state.find.query ? <FindTools {...{ view, workspace, change }} find={state.find} /> : null}
           <SplitMenu {...{ view, source, change }} />
         </div>
       )}
@@ -204,6 +208,19 @@ function WorkspacePage({ view }: { view: LogsView }) {
           }}
         />
       ) : null}
+    </div>
+  );
+}
+
+/** The rows and, if columns were chosen, their names above them: one grid. */
+function RowFrame({ children, ...heads }: ColumnHeadsProps & { children: ComponentChildren }) {
+  const { columns, withNode } = heads;
+  // Set by property, which the content security policy allows.
+  const style = columns.length === 0 ? {} : { '--columns': `repeat(${columns.length}, var(--column))` };
+  return (
+    <div class={`rows-frame ${withNode ? 'with-node' : ''} ${columns.length > 0 ? 'has-columns' : ''}`} style={style}>
+      {columns.length > 0 ? <ColumnHeads {...heads} /> : null}
+      {children}
     </div>
   );
 }

@@ -6,8 +6,7 @@ import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { actions as pageActions } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import { type LogsView, sourceName } from '../../state/view.ts';
-import { Condition, IconButton, NodeDot, Segments } from '../../ui/controls.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { Condition, IconButton, NodeDot } from '../../ui/controls.tsx';
 import { useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
@@ -189,47 +188,5 @@ export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'chang
         <Condition key={text} text={text} label={`Remove: ${text}`} onRemove={() => change(rest)} />
       ))}
     </ul>
-  );
-}
-
-/** Whether other records are shown beside matches, and steps between them. */
-export function FindTools({
-  view,
-  find,
-  workspace,
-  change,
-}: Pick<QueryBarProps, 'view' | 'find' | 'workspace' | 'change'>) {
-  if (find.query === null) return null;
-  const { index, total, isSearching, message } = find;
-  const position = index === null ? '' : `${formatCount(index)} of `;
-  const count =
-    total === null
-      ? isSearching
-        ? 'searching…'
-        : ''
-      : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
-  return (
-    <span class="flex wrap">
-      <span class="dim find-count" role="status">
-        {count}
-        {message ? (
-          <span id="find-message" class={total === null ? 'field-problem' : 'dim'}>
-            {count ? ' · ' : ''}
-            {message}
-          </span>
-        ) : null}
-      </span>
-      <IconButton label="Older match" icon="up" onClick={() => workspace.findNext('older')} />
-      <IconButton label="Newer match" icon="down" onClick={() => workspace.findNext('newer')} />
-      <Segments
-        label="Show"
-        value={view.isOnlyMatches ? 'only' : 'all'}
-        choices={[
-          { value: 'all', text: 'all, matches marked' },
-          { value: 'only', text: 'only matches', tip: 'Alt+Enter' },
-        ]}
-        onChange={(value) => change({ isOnlyMatches: value === 'only' })}
-      />
-    </span>
   );
 }
