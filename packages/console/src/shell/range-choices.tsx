@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import { navigation } from '../state/navigation.ts';
 import { session } from '../state/session.ts';
 import { closedRange, type TimeRange, type View, type ZoneName } from '../state/view.ts';
-import { Button, IconButton, TextInput } from '../ui/controls.tsx';
-import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock, timePreview } from '../ui/format.ts';
+import { Button, IconButton } from '../ui/controls.tsx';
+import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock } from '../ui/format.ts';
 import { useRequest, useStore } from '../ui/hooks.ts';
 import { MenuItem } from '../ui/menu.tsx';
+import { TimeField } from '../ui/time-field.tsx';
 import { ZoneField } from './session-menu.tsx';
 
 const SPANS_MIN = [5, 15, 60, 360, 1440, 7 * 1440];
@@ -210,36 +211,6 @@ function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; 
         })}
       </div>
     </>
-  );
-}
-
-interface TimeFieldProps {
-  label: string;
-  text: string;
-  zone: ZoneName;
-  placeholder: string;
-  onText: (text: string) => void;
-}
-
-/** Shows how the typed time is parsed. */
-function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
-  const name = label.toLowerCase();
-  return (
-    <div class="field">
-      <label class="field">
-        {label}
-        <TextInput
-          name={name}
-          value={text}
-          placeholder={placeholder}
-          aria-describedby={`range-${name}-preview`}
-          onText={onText}
-        />
-      </label>
-      <output id={`range-${name}-preview`} class="dim">
-        {timePreview(text, timeInputClock(zone, Date.now()), zone)}
-      </output>
-    </div>
   );
 }
 

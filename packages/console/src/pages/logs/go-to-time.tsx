@@ -1,9 +1,10 @@
 import { readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import type { ZoneName } from '../../state/view.ts';
-import { Button, TextInput } from '../../ui/controls.tsx';
+import { Button } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { timeInputClock, timePreview } from '../../ui/format.ts';
+import { timeInputClock } from '../../ui/format.ts';
+import { TimeField } from '../../ui/time-field.tsx';
 
 interface GoToTimeProps {
   isOpen: boolean;
@@ -24,7 +25,6 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
   const [text, setText] = useState('');
   const reading = readTime(text, timeInputClock(zone, Date.now()));
   const timeMs = 'timeMs' in reading ? reading.timeMs : undefined;
-  const isWrong = text.trim() !== '' && timeMs === undefined;
   return (
     <form
       onSubmit={(event) => {
@@ -32,21 +32,15 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
         if (timeMs !== undefined) onGo(timeMs);
       }}
     >
-      <label class="field">
-        Time
-        <TextInput
-          autofocus
-          value={text}
-          placeholder="14:05"
-          aria-invalid={isWrong}
-          aria-describedby="go-to-time-hint"
-          onText={setText}
-        />
-      </label>
-      <p id="go-to-time-hint" class={isWrong ? 'field-problem' : 'dim'} role="status">
-        {timePreview(text, timeInputClock(zone, Date.now()), zone) ||
-          '14:05 · yesterday 18:00 · 15m · 2026-11-15 14:05 · RFC 3339'}
-      </p>
+      <TimeField
+        label="Time"
+        placeholder="14:05"
+        hint="14:05 · yesterday 18:00 · 15m · 2026-11-15 14:05 · RFC 3339"
+        autofocus
+        {...{ text, zone }}
+        isWrong={text.trim() !== '' && timeMs === undefined}
+        onText={setText}
+      />
       <div class="wrap dialog-buttons">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" class="is-primary" disabled={timeMs === undefined}>
