@@ -109,8 +109,8 @@ function usePlan() {
   return { plan, forget };
 }
 
-/** Nothing if the script for it cannot be loaded: the node reports it, too. */
 async function regexProblemOf(node: QueryNode) {
+  // Without the script, the node says what is wrong.
   const script = await import('../../log-view/workspace/text-matcher.ts').catch(() => null);
   return script?.findRegexProblem(node) ?? null;
 }
