@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  groupByLabel,
-  groupedBy,
-  hasLabels,
-  labelNames,
-  labelProblem,
-  offeredLabels,
-  parseLabels,
-} from './labels.ts';
+import { groupByLabel, groupedBy, hasLabels, labelNames, labelProblem, offeredLabels, parseLabels } from './labels.ts';
 
 const node = (id: string, labels?: Record<string, string>) => ({ id, ...(labels && { labels }) });
 const NODES = [

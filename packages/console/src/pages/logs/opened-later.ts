@@ -3,5 +3,5 @@
 export { Details } from './details.tsx';
 export { GoToTime } from './go-to-time.tsx';
 export { PlainPage } from './plain-page.tsx';
-export { runViewAction } from './view-actions.ts';
 export { SavedViewsDialog, ViewItems } from './saved-views-dialog.tsx';
+export { runViewAction } from './view-actions.ts';
