@@ -172,7 +172,7 @@ it('a member lost while following is reported until it is followed again', () =>
 
 it('a member that one request has read has responded, although another one took too long', () => {
   const page: MemberReport = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 0, count: 7, asOfMs: null };
-  const loaded = reduce(INITIAL, { type: 'members-reported', kind: 'page', reports: [page] });
+  const loaded = changed(INITIAL, reportMembers(INITIAL, 'page', [page]));
   const { members } = report(loaded, 'count', { a: 'timeout' });
   expect(members).toMatchObject([{ outcome: 'timeout', count: 7 }]);
   expect(respondedText(members)).toBe('1 of 1 nodes responded, all of them in part');
