@@ -8,6 +8,7 @@ import { fieldQueryGroup } from './groups/field-query.ts';
 import { filesGroup } from './groups/files.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
+import { operatorGroup } from './groups/operator.ts';
 import { parseGroup } from './groups/parse.ts';
 import { printGroup } from './groups/print.ts';
 import { programGroup } from './groups/program.ts';
@@ -46,4 +47,5 @@ export const GROUPS: readonly Group[] = [
   archiveGroup,
   consoleGroup,
   trustGroup,
+  operatorGroup,
 ];

@@ -70,9 +70,10 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<boole
   return isWhole;
 }
 
-const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--quick] [--save]
+const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--peers] [--quick] [--save]
 
-  --only   view, scrub, growth, readers, start, search, text-index, field-query, seek, parse, count, files, follow, beside, program, print, transports, cluster, scale, recorder, archive, console, trust; all unless given
+  --only   view, scrub, growth, readers, start, search, text-index, field-query, seek, parse, count, files, follow, beside, program, print, transports, cluster, scale, recorder, archive, console, trust, operator; all unless given
+  --peers  the same as --only operator: five questions of an operator, asked of other programs, too
   --quick  shorter and fewer rounds, smaller logs: shows that it runs, not how fast it is
   --save   also write bench/results/DATE-MACHINE.md`;
 
@@ -89,14 +90,15 @@ interface BenchOptions {
 }
 
 function readOptions(args: readonly string[], known: readonly Group[]): BenchOptions {
-  const { only, quick, save, help } = parse(args);
-  return { groups: chooseGroups(only, known), quick, save, help };
+  const { only, peers, quick, save, help } = parse(args);
+  return { groups: chooseGroups(peers ? [...only, 'operator'] : only, known), quick, save, help };
 }
 
 function parse(args: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const options = {
     only: { type: 'string', multiple: true, default: [] as string[] },
+    peers: flag,
     quick: flag,
     save: flag,
     help: flag,

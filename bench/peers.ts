@@ -9,14 +9,18 @@ const VERSIONS = {
   curl: { flag: '--version', pattern: /curl \S+/ },
   etcd: { flag: '--version', pattern: /etcd Version: \S+/ },
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
+  goaccess: { flag: '--version', pattern: /GoAccess - [\d.]+\d/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
+  journalctl: { flag: '--version', pattern: /systemd \d+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },
   ls: { flag: '--version', pattern: /coreutils\) \S+/ },
   mawk: { flag: '-Wversion', pattern: /mawk \S+/ },
   nginx: { flag: '-v', pattern: /nginx\/\S+/ },
   rg: { flag: '--version', pattern: /ripgrep \S+/ },
+  'systemd-journal-remote': { flag: '--version', pattern: /systemd \d+/ },
   wc: { flag: '--version', pattern: /coreutils\) \S+/ },
   wrk: { flag: '-v', pattern: /^wrk \S+/m },
+  zgrep: { flag: '--version', pattern: /gzip\) \S+/ },
 };
 
 /** The programs we are measured with. */

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** The unit of /proc/PID/stat, USER_HZ: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
+const OWN_MEMORY_MS = 20;
+
 /** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -43,6 +45,31 @@ export function watchResident(pid: number, everyMs: number): { stop(): number } 
       clearInterval(timer); // whoever talks to it will notice
     }
   }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}
+
+/** Memory that a process and its children have for themselves, in bytes: without files that they map. */
+export function ownMemory(pid: number): number {
+  try {
+    const kib = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    return children.reduce((sum, child) => sum + ownMemory(Number(child)), Number(kib) * 1024);
+  } catch {
+    return 0; // it has ended
+  }
+}
+
+/** Samples `ownMemory` until stopped; `stop` gives the highest seen. */
+export function watchOwnMemory(pid: number): { stop(): number } {
+  let peak = ownMemory(pid);
+  const timer = setInterval(() => {
+    peak = Math.max(peak, ownMemory(pid));
+  }, OWN_MEMORY_MS);
   return {
     stop() {
       clearInterval(timer);

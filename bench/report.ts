@@ -40,7 +40,7 @@ export function renderReport({ machine, date, args, rows, commands, files }: Rep
     renderTable(rows),
     ...(rounds.length > 0 ? [`## Rounds\n\n${rounds.join('\n')}`] : []),
     `## Commands\n\n${fenced(commands.join('\n'))}`,
-    ...[...files].map(([name, text]) => `### ${name}\n\n${fenced(text.trimEnd())}`),
+    ...[...files].filter(([name]) => !isChart(name)).map(([name, text]) => `### ${name}\n\n${fenced(text.trimEnd())}`),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -67,7 +67,12 @@ export function saveReport(report: Report): string {
   let path = join(dir, `${name}.md`);
   for (let number = 2; existsSync(path); number++) path = join(dir, `${name}-${number}.md`);
   writeFileSync(path, renderReport(report));
+  for (const [file, text] of report.files) if (isChart(file)) writeFileSync(join(dir, file), text);
   return relative(ROOT, path);
+}
+
+function isChart(name: string): boolean {
+  return name.endsWith('.svg');
 }
 
 interface Machine {

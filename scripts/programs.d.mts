@@ -10,6 +10,7 @@ type ProgramName =
   | 'firefox-esr'
   | 'fish'
   | 'git'
+  | 'goaccess'
   | 'go'
   | 'grep'
   | 'grpc_python_plugin'
@@ -40,7 +41,8 @@ type ProgramName =
   | 'systemd-sysusers'
   | 'tar'
   | 'wc'
-  | 'wrk';
+  | 'wrk'
+  | 'zgrep';
 
 export class ProgramsMissing extends Error {}
 export function ensurePrograms<Name extends ProgramName>(names: readonly Name[]): Map<Name, string>;

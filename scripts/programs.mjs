@@ -19,6 +19,7 @@ const PACKAGES = {
   fish: 'fish',
   git: 'git',
   go: 'golang-go',
+  goaccess: 'goaccess',
   grep: 'grep',
   grpc_python_plugin: 'protobuf-compiler-grpc',
   journalctl: 'systemd',
@@ -51,6 +52,7 @@ const PACKAGES = {
   'systemd-journal-remote': 'systemd-journal-remote',
   wc: 'coreutils',
   wrk: 'wrk',
+  zgrep: 'gzip',
 };
 
 /**

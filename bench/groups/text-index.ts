@@ -136,7 +136,7 @@ async function waitForIndex({ url, pid }: PortholeServer, textBytes: number): Pr
   throw new Error('the text index was not built within an hour');
 }
 
-async function readMetric(url: string, name: string): Promise<number> {
+export async function readMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
 }
