@@ -33,6 +33,25 @@ describe('secrets in log text', () => {
     expect(await view(port)).toBe('asked with ********************\n');
   });
 
+  it.each([
+    ['archive.password-file', (path: string) => ({ archive: { passwordFile: path } })],
+    ['archive.reader-password-file', (path: string) => ({ archive: { reader: 'dash', readerPasswordFile: path } })],
+    [
+      'the secret-file of a webhook',
+      (path: string) => ({
+        notify: { webhook: [JSON.stringify({ name: 'ops', url: 'http://127.0.0.1:9/', 'secret-file': path })] },
+      }),
+    ],
+  ])('are those of %s', async (_, settings) => {
+    const path = join(tempDir(), 'secret');
+    writeFileSync(path, 'secret-of-this-file\n');
+    const { port } = await startTestNode({
+      settings: settings(path),
+      files: { 'a.log': 'it is secret-of-this-file\n' },
+    });
+    expect(await view(port)).toBe('it is *******************\n');
+  });
+
   it('are those of an embedding service', async () => {
     const config = () => 'api-key = "key-of-the-service"\n';
     const { port } = await startTestNode({ config, files: { 'a.log': 'key-of-the-service\n' } });

@@ -5,7 +5,7 @@ import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { expectCode } from '../errors.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
-import type { Settings } from '../settings/settings.ts';
+import { parseWebhooks } from '../settings/webhooks.ts';
 import type { KnownSecrets } from './config-view.ts';
 import { findCredentials } from './secrets/find-credentials.ts';
 import { isSecretKey } from './secrets/secret-keys.ts';
@@ -67,7 +67,7 @@ export class NodeSecrets {
   watchedFiles(config: ConfigSource): ReloadedGroup[] {
     const { configFile, configFiles } = this.#loaded.settings.service;
     const named = [configFile, ...configFiles].filter((path) => !/[*?]/.test(path));
-    const paths = [...named, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
+    const paths = [...named, ...secretFiles(this.#loaded).map(({ path }) => path)].filter(Boolean);
     if (!this.#isOn || paths.length === 0) return [];
     const reload = async () => {
       await this.addOwn();
@@ -97,7 +97,7 @@ export class NodeSecrets {
   async #readSecretFiles(): Promise<KnownSecrets> {
     const values = new SecretValues();
     const unscrubbedKeys: string[] = [];
-    for (const { key, path } of secretFiles(this.#loaded.settings)) {
+    for (const { key, path } of secretFiles(this.#loaded)) {
       // An unreadable file is reported where it is used.
       const text = ((await readFile(path, 'utf8').catch(expectCode)) ?? '').trim();
       // Of headers, what they hold: of `Authorization: Bearer x`, both the value and its last word.
@@ -119,17 +119,17 @@ function headerValues(text: string): string[] {
   return lines.map((line) => line.slice(line.indexOf(':') + 1).trim());
 }
 
-/** Files that contain only secrets. Tokens of clients are not among them: they are stored as hashes. */
-function secretFiles({ tls, cluster, ship }: Settings): { key: string; path: string }[] {
-  return [
-    { key: 'tls.key-file', path: tls.keyFile },
-    { key: 'cluster.token-file', path: cluster.tokenFile },
-    { key: 'cluster.key-file', path: cluster.keyFile },
-    { key: 'cluster.etcd-password-file', path: cluster.etcdPasswordFile },
-    { key: 'cluster.etcd-key-file', path: cluster.etcdKeyFile },
-    { key: 'ship.otlp-key-file', path: ship.otlpKeyFile },
-    { key: HEADERS_KEY, path: ship.otlpHeadersFile },
-  ].filter(({ path }) => path !== '');
+/** Settings that name a file of secrets. Tokens of clients are not among them: they are stored as hashes. */
+const SECRET_FILE = /(?:^cluster\.token|password|key|headers)-file$/;
+
+/** Files that contain only secrets. */
+function secretFiles({ settings, values }: LoadedSettings): { key: string; path: string }[] {
+  const named = values.flatMap(({ definition: { key }, value }) =>
+    SECRET_FILE.test(key) && typeof value === 'string' ? [{ key, path: value }] : [],
+  );
+  const { webhooks } = parseWebhooks(settings.notify.webhook, '/');
+  const files = webhooks.flatMap((webhook) => [webhook['url-file'] ?? '', webhook['secret-file'] ?? '']);
+  return [...named, ...files.map((path) => ({ key: 'notify.webhook', path }))].filter(({ path }) => path !== '');
 }
 
 /** Passwords within settings, like in the URL of a registry. */
