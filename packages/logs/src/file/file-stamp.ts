@@ -34,8 +34,8 @@ export function isSettled(file: Times, nowMs = Date.now()): boolean {
 }
 
 /** The same for files that a program may be writing to, including through mapped memory. */
-export function isSettledForWriters(file: Times): boolean {
-  return quietMs(file, Date.now()) >= MAPPED_MS;
+export function isSettledForWriters(file: Times, nowMs = Date.now()): boolean {
+  return quietMs(file, nowMs) >= MAPPED_MS;
 }
 
 /** Negative for a file with a timestamp in the future, of which nothing can be concluded. */

@@ -1,8 +1,9 @@
-import { constants, type Dirent } from 'node:fs';
+import { type BigIntStats, constants, type Dirent } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import { type ConfigFormat, matchesPattern, PortholeError } from '@porthole/contract';
+import { SeenPaths } from '@porthole/logs';
 import type { ConfigFile } from './config-view.ts';
 import { formatOfName } from './formats/config-document.ts';
 
@@ -28,17 +29,40 @@ export interface ReadFiles {
   problems: string[];
 }
 
+/** The files of a service's configuration, which are read again only when they may have changed. */
+export class ServiceFiles {
+  readonly #options: ConfigFilesOptions;
+  readonly #now: () => number;
+  #kept: { seen: SeenPaths; read: ReadFiles } | undefined;
+
+  constructor(options: ConfigFilesOptions, now: () => number = Date.now) {
+    this.#options = options;
+    this.#now = now;
+  }
+
+  /** Returns the same object for as long as nothing has changed, and throws as `readConfigFiles` does. */
+  async read(): Promise<ReadFiles> {
+    if (this.#kept?.seen.isSameNow()) return this.#kept.read;
+    this.#kept = undefined;
+    const seen = new SeenPaths(this.#now);
+    const read = await readConfigFiles(this.#options, seen);
+    // What could not be read may become readable without a change of the file.
+    if (read.problems.length === 0 && (await seen.isCertain())) this.#kept = { seen, read };
+    return read;
+  }
+}
+
 /**
  * Reads the files, and those that their directives include. Throws `CONFIG_UNAVAILABLE` if one that is named
  * cannot be read. An included file must lie in the directory of the file that was named, or below; another one, or one that
  * cannot be read, is a problem and left out.
  */
-export async function readConfigFiles(options: ConfigFilesOptions): Promise<ReadFiles> {
+export async function readConfigFiles(options: ConfigFilesOptions, seen = new SeenPaths()): Promise<ReadFiles> {
   const { configFile, configFiles, format, maxBytes } = options;
-  const reader = new FileReader(format, maxBytes);
+  const reader = new FileReader({ format, maxBytes, seen });
   const files: ConfigFile[] = configFile === '' ? [] : [await reader.readNamed(configFile)];
   for (const path of configFiles) {
-    for (const file of await expandPath(path)) files.push(await reader.readNamed(file));
+    for (const file of await expandPath(path, seen)) files.push(await reader.readNamed(file));
   }
   if (files.length === 0) throw unavailable(configFiles.join(', '), 'no file matches');
   const [main] = files;
@@ -50,12 +74,14 @@ class FileReader {
   readonly problems: string[] = [];
   readonly #format: ConfigFormat | undefined;
   readonly #maxBytes: number;
+  readonly #seen: SeenPaths;
   #bytes = 0;
   #count = 0;
 
-  constructor(format: ConfigFormat | undefined, maxBytes: number) {
+  constructor({ format, maxBytes, seen }: Pick<ConfigFilesOptions, 'format' | 'maxBytes'> & { seen: SeenPaths }) {
     this.#format = format;
     this.#maxBytes = maxBytes;
+    this.#seen = seen;
   }
 
   async readNamed(path: string): Promise<ConfigFile> {
@@ -68,7 +94,7 @@ class FileReader {
     if (main.format !== 'postgresql') return [];
     const [, dataDir] = /^[ \t]*data_directory[ \t]*=?[ \t]*'([^'\r\n]+)'/m.exec(main.text) ?? [];
     const path = join(resolve(dirname(main.path), dataDir ?? '.'), 'postgresql.auto.conf');
-    if (basename(main.path) === basename(path) || !(await stat(path).catch(() => undefined))) return []; // there is none
+    if (basename(main.path) === basename(path) || !(await lookAt(path, this.#seen))) return []; // there is none
     try {
       return [await this.#read(path, { root: dirname(path), open: [], format: main.format })];
     } catch (error) {
@@ -79,7 +105,7 @@ class FileReader {
 
   async #read(path: string, within: Within): Promise<ConfigFile> {
     if (++this.#count > MAX_FILES) throw unavailable(path, `the configuration has more than ${MAX_FILES} files`);
-    const bytes = await readBytes(path, this.#maxBytes - this.#bytes);
+    const bytes = await readBytes(path, this.#maxBytes - this.#bytes, this.#seen);
     this.#bytes += bytes.length;
     const { text, format = within.format, problem } = decode(path, bytes, within.format);
     if (problem !== undefined) this.problems.push(problem);
@@ -99,7 +125,7 @@ class FileReader {
   ): Promise<ConfigFile[]> {
     const files: ConfigFile[] = [];
     try {
-      for (const path of await expandPath(pattern)) {
+      for (const path of await expandPath(pattern, this.#seen)) {
         const target = await realpath(path);
         if (target !== within.root && !target.startsWith(`${within.root.replace(/\/$/, '')}/`))
           throw unavailable(path, 'included files outside the directory of the configuration are not read');
@@ -153,11 +179,11 @@ function findIncludes(text: string, format: ConfigFormat | undefined): Include[]
 }
 
 /** The files of a directory, or those that match a pattern in the last part of a path, by name; or the path itself. */
-async function expandPath(path: string): Promise<string[]> {
+async function expandPath(path: string, seen: SeenPaths): Promise<string[]> {
   const isPattern = /[*?]/.test(basename(path));
-  const stats = isPattern ? undefined : await stat(path).catch(() => undefined); // reading it says what is wrong
-  if (!isPattern && !stats?.isDirectory()) return [path];
   const dir = isPattern ? dirname(path) : path;
+  const stats = await lookAt(dir, seen);
+  if (!isPattern && !stats?.isDirectory()) return [path];
   const pattern = isPattern ? basename(path) : '*';
   let found: Dirent[];
   try {
@@ -172,12 +198,20 @@ async function expandPath(path: string): Promise<string[]> {
     .sort();
 }
 
-async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
+/** What is at a path; `undefined` if nothing is, or reading it says what is wrong. */
+async function lookAt(path: string, seen: SeenPaths): Promise<BigIntStats | undefined> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  seen.note(path, stats);
+  return stats;
+}
+
+async function readBytes(path: string, maxBytes: number, seen: SeenPaths): Promise<Buffer> {
   try {
     // Non-blocking, because it may be a FIFO.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const stats = await handle.stat();
+      const stats = await handle.stat({ bigint: true });
+      seen.note(path, stats);
       if (!stats.isFile()) throw unavailable(path, 'it is not a regular file');
       if (stats.size > maxBytes)
         throw unavailable(path, `it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);

@@ -10,7 +10,7 @@ import {
 } from '@porthole/contract';
 import { DiskComparison, renderSettings, settingEntries } from '../settings/describe-settings.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
-import { type ConfigFilesOptions, readConfigFiles } from './config-files.ts';
+import { type ConfigFilesOptions, type ReadFiles, ServiceFiles } from './config-files.ts';
 import { ConfigThread } from './config-thread.ts';
 import type { ConfigFile, ConfigView, FlattenedConfig } from './config-view.ts';
 import type { FlatSetting } from './flatten-config.ts';
@@ -82,10 +82,16 @@ export interface ServiceConfigOptions extends TextConfigOptions, ConfigFilesOpti
   command: readonly string[];
 }
 
-/** The configuration of the service: its files, read again for every request. */
+/** The configuration of the service: its files as they are at every request. */
 export async function openServiceConfig(options: ServiceConfigOptions): Promise<ConfigSource> {
   const { configFile, configFiles, command, maxBytes } = options;
-  const read = async () => ({ ...(await readConfigFiles(options)), secretKeys: [] });
+  const found = new ServiceFiles(options);
+  let last: { of: ReadFiles; text: ConfigText } | undefined;
+  const read = async () => {
+    const of = await found.read();
+    if (last?.of !== of) last = { of, text: { ...of, secretKeys: [] } };
+    return last.text;
+  };
   const running = command.length > 0 ? new RunningConfig(command, { maxBytes }) : undefined;
   const file = [configFile, ...configFiles].filter((path) => path !== '').join(', ');
   return createTextConfig(read, { ...options, file, running });
@@ -111,16 +117,17 @@ export async function createTextConfig(
       .update(JSON.stringify([name, value]))
       .digest('base64');
   /** The last view: masking costs far more than reading, and files rarely change. */
-  let last: { raw: string; view: ConfigView; flat: FlatSetting[] } | undefined;
+  let last: { given: ConfigText; raw: string; view: ConfigView; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const given = await read();
     // Other secret keys make another masked text of it.
-    const raw = JSON.stringify([given.files, given.secretKeys]);
+    const raw = last?.given === given ? last.raw : JSON.stringify([given.files, given.secretKeys]);
     if (last?.raw !== raw) {
       const view = await readView(given, { where, thread });
       onSecrets?.(view.secrets);
-      last = { raw, view, flat: withFingerprints(view.settings, ownFingerprint) };
+      last = { given, raw, view, flat: withFingerprints(view.settings, ownFingerprint) };
     }
+    last.given = given;
     const { view, flat } = last;
     const problems = [...(given.problems ?? []), ...view.problems];
     return { raw, view, masked: view.toml, flat, problems, sources: given.sources };
