@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntryStats } from '../file/entry-stats.ts';
 import { rawPath } from '../file/open-inside.ts';
 import { holdsDir, holdsFile, type LogReach, nameBelow, realHomes } from '../file/tree.ts';
@@ -22,7 +23,10 @@ const MIN_MANY = 10_000;
 const NAMES_PER_JOB = 500;
 const JOBS_AT_ONCE = 4;
 
-/** Entries that are read at once on this thread, if their file system is local; and how long that may take. */
+/**
+ * Entries that are read at once on this thread, if their file system is local; and how long that may take before other requests
+ * have their turn. A disk that takes longer for these few is left to the pool.
+ */
 const MAX_AT_ONCE = 64;
 const MAX_AT_ONCE_MS = 2;
 
@@ -58,11 +62,10 @@ export async function statFiles(
   const { shown, raw } = names;
   const files: (SeenFile | undefined)[] = new Array(raw.length).fill(undefined);
   const isMany = statMany && raw.length >= manyFrom;
-  const isFew = entries?.isLocal && raw.length <= MAX_AT_ONCE;
   const queue = isMany
     ? (await statInWorkers(names, { statMany, files })).values()
-    : isFew
-      ? statAtOnce(dir, names, { entries, files }).values()
+    : entries?.isLocal
+      ? (await statInTurns(dir, names, { entries, files })).values()
       : raw.keys();
   const worker = async () => {
     for (const index of queue) {
@@ -79,7 +82,8 @@ export async function statFiles(
 export function statFilesNow(dir: string, names: SortedNames, entries: EntryStats): SeenFile[] | undefined {
   if (names.raw.length > MAX_AT_ONCE) return undefined;
   const files: (SeenFile | undefined)[] = new Array(names.raw.length).fill(undefined);
-  if (statAtOnce(dir, names, { entries, files }).length > 0) return undefined;
+  const left: number[] = [];
+  if (statAtOnce(dir, names, { entries, files, left, from: 0 }) < files.length || left.length > 0) return undefined;
   return files.filter((file) => file !== undefined);
 }
 
@@ -89,31 +93,47 @@ function toSeenFile(name: string, found: BigIntStats, isLink: boolean): SeenFile
   return { name, size: Number(size), stats, isLink };
 }
 
-/**
- * Enters the files among a few entries; returns the positions of the others. Most are links, which must be followed; if a
- * disk takes long, the rest is left to the pool.
- */
-function statAtOnce(
+interface StatTurn {
+  entries: EntryStats;
+  files: (SeenFile | undefined)[];
+  /** The positions of links, which must be followed, are added to it. */
+  left: number[];
+  from: number;
+}
+
+/** Enters the files among the entries of a local file system, a part of them in each turn. Returns the positions of the others. */
+async function statInTurns(
   dir: string,
-  { shown, raw }: SortedNames,
-  { entries, files }: { entries: EntryStats; files: (SeenFile | undefined)[] },
-): number[] {
-  const endMs = performance.now() + MAX_AT_ONCE_MS;
+  names: SortedNames,
+  { entries, files }: Pick<StatTurn, 'entries' | 'files'>,
+): Promise<number[]> {
+  const { raw } = names;
   const left: number[] = [];
-  for (const [index, name] of raw.entries()) {
-    if (performance.now() > endMs) {
-      left.push(index);
-      continue;
-    }
+  let from = 0;
+  while (from < raw.length) {
+    const to = statAtOnce(dir, names, { entries, files, left, from });
+    const isSlow = to < raw.length && to - from < MAX_AT_ONCE;
+    if (isSlow) return left.concat(Array.from({ length: raw.length - to }, (_, index) => to + index));
+    if (to < raw.length) await nextTurn();
+    from = to;
+  }
+  return left;
+}
+
+/** Enters the files among the entries from one on, as many as there is time for. Returns where it stopped. */
+function statAtOnce(dir: string, { shown, raw }: SortedNames, { entries, files, left, from }: StatTurn): number {
+  const endMs = performance.now() + MAX_AT_ONCE_MS;
+  for (let index = from; index < raw.length; index++) {
+    if (performance.now() > endMs) return index;
     try {
-      const stats = entries.statNow(rawPath(dir, name));
+      const stats = entries.statNow(rawPath(dir, raw[index] ?? ''));
       if (stats.isFile()) files[index] = toSeenFile(shown[index] ?? '', stats, false);
       else if (stats.isSymbolicLink()) left.push(index);
     } catch (error) {
       skipOrThrow(error);
     }
   }
-  return left;
+  return raw.length;
 }
 
 /** Enters the files among many entries; returns the positions of the links, which must be followed one by one. */
