@@ -16,6 +16,7 @@ const MAX_SOUGHT = 8;
 export class FileIndex {
   readonly #blocks = new Map<number, BlockSummary>();
   readonly #maxGroupBytes: number;
+  readonly #onGrow: () => void;
   costBytes = 0;
   /** What digests found in its blocks. */
   groups: KeptGroups;
@@ -31,14 +32,16 @@ export class FileIndex {
   /** Summary of the incomplete last block: its records are still there, whatever was appended since. */
   #tail: TailSummary | undefined;
 
-  constructor(maxGroupBytes = Infinity) {
+  /** `onGrow` is called whenever it takes more memory. */
+  constructor(maxGroupBytes = Infinity, onGrow = () => {}) {
     this.#maxGroupBytes = maxGroupBytes;
-    this.groups = new KeptGroups(maxGroupBytes);
+    this.#onGrow = onGrow;
+    this.groups = new KeptGroups(maxGroupBytes, onGrow);
   }
 
   /** A query that is taking groups goes on with those it has begun with. */
   dropGroups(): void {
-    this.groups = new KeptGroups(this.#maxGroupBytes);
+    this.groups = new KeptGroups(this.#maxGroupBytes, this.#onGrow);
   }
 
   get(block: number): BlockSummary | undefined {
@@ -102,7 +105,9 @@ export class FileIndex {
     this.#end = Math.max(this.#end, summary.block + 1);
     this.#times = undefined;
     this.isChanged = true;
-    if (!known) this.costBytes += BLOCK_COST_BYTES;
+    if (known) return;
+    this.costBytes += BLOCK_COST_BYTES;
+    this.#onGrow();
   }
 
   /** Removes a summary unless it was replaced in the meantime. */
@@ -166,6 +171,8 @@ const GROUPS_SHARE = 0.5;
 export class BlockIndexes {
   readonly #maxBytes: number;
   readonly #files = new Map<string, FileIndex>();
+  /** Since the memory was last limited. Counting it takes a while with thousands of files. */
+  #hasGrown = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -179,7 +186,10 @@ export class BlockIndexes {
 
   /** The index of a file, by its identity. The caller verifies that it is still valid. */
   get(key: string): FileIndex {
-    const index = this.#files.get(key) ?? new FileIndex(this.#maxBytes * GROUPS_SHARE);
+    const onGrow = () => {
+      this.#hasGrown = true;
+    };
+    const index = this.#files.get(key) ?? new FileIndex(this.#maxBytes * GROUPS_SHARE, onGrow);
     this.#files.delete(key);
     this.#files.set(key, index);
     return index;
@@ -194,6 +204,8 @@ export class BlockIndexes {
   }
 
   trim(): void {
+    if (!this.#hasGrown) return;
+    this.#hasGrown = false;
     let over = this.costBytes - this.#maxBytes;
     for (const index of this.#files.values()) {
       if (over <= 0) return;
@@ -242,11 +254,13 @@ export class KeptGroups {
   readonly kinds: GroupKind[] = [];
   costBytes = 0;
   readonly #maxBytes: number;
+  readonly #onGrow: () => void;
   readonly #ids = new Map<string, number>();
   readonly #blocks = new Map<number, KeptBlock>();
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, onGrow: () => void) {
     this.#maxBytes = maxBytes;
+    this.#onGrow = onGrow;
   }
 
   /** Whether the groups of the text with this check, masked by these rules, are known from this level on. */
@@ -295,6 +309,7 @@ export class KeptGroups {
       this.remove(block);
       this.#blocks.set(block, { check, scrubId: how.scrubId, minRank: how.minRank, ...kept });
       this.costBytes += costOf(kept.numbers);
+      this.#onGrow();
     }
   }
 

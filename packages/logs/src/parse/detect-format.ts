@@ -223,12 +223,14 @@ export class FormatDetector {
     const filled = trimmed.filter(({ start, end }) => end > start);
     const objects = filled.filter(({ start, end }) => isObject(bytes, start, end));
     const texts = filled.filter(({ start, end }) => !isObject(bytes, start, end));
+    const isOwn = own && own.format.name !== 'json' && own.format.name !== 'w3c';
+    const share = own?.format.name === 'contract' ? CONTRACT_SHARE : OWN_SHARE;
+    // However many of the lines a learned head finds a time in, they are not more: learning takes most of the time.
+    if (isOwn && !added && own.timed >= texts.length * share) return own.format;
     const learned = learnHead(bytes, texts, options);
     const timed = findTimedLines(bytes, texts, learned, options);
     if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed.length, own?.timed ?? 0)) return added.format;
     if (own?.format.name === 'w3c') return withStatusColumn(own.format, bytes, lines);
-    const isOwn = own && own.format.name !== 'json';
-    const share = own?.format.name === 'contract' ? CONTRACT_SHARE : OWN_SHARE;
     if (isOwn && (own.timed >= timed.length * share || RARE_HEADS.has(own.format.name))) return own.format;
     // Text between objects that starts with no date is what is left of one of them.
     const isText =
@@ -354,12 +356,14 @@ interface Sampled {
 
 /** The first format that finds times in nearly as many lines as any other, in typical ones of its own. */
 function pickBest(formats: readonly ShapedFormat[], bytes: Buffer, { lines, tried }: Sampled): Candidate | undefined {
-  const fitting = formats.flatMap((format): Candidate[] => {
+  const fitting: Candidate[] = [];
+  for (const format of formats) {
     const timed = tried.filter((line) => hasTime(format, bytes, line));
-    return timed.length > 0 && hasTypicalLines(format, bytes, { lines, timed })
-      ? [{ format, timed: timed.length }]
-      : [];
-  });
+    if (timed.length === 0 || !hasTypicalLines(format, bytes, { lines, timed })) continue;
+    fitting.push({ format, timed: timed.length });
+    // None that follows can find so many more.
+    if (fitting.length === 1 && timed.length >= tried.length * NEARLY_AS_MANY) break;
+  }
   const most = Math.max(0, ...fitting.map(({ timed }) => timed));
   return fitting.find(({ timed }) => timed >= most * NEARLY_AS_MANY);
 }

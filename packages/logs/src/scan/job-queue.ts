@@ -9,7 +9,7 @@ import type { Waiting } from './pool-thread.ts';
  */
 export class JobQueue {
   /** By client; the next one first. None is empty. */
-  readonly #clients = new Map<string, Waiting[]>();
+  readonly #clients = new Map<string, ClientJobs>();
   #length = 0;
 
   get length(): number {
@@ -18,11 +18,8 @@ export class JobQueue {
 
   add(waiting: Waiting): void {
     const { client } = waiting.flag;
-    const jobs = this.#clients.get(client) ?? [];
-    const index = isLong(waiting.task.job, waiting.flag)
-      ? -1
-      : jobs.findIndex(({ task, flag }) => isLong(task.job, flag));
-    jobs.splice(index < 0 ? jobs.length : index, 0, waiting);
+    const jobs = this.#clients.get(client) ?? { short: new Set(), long: new Set() };
+    jobs[isLong(waiting.task.job, waiting.flag) ? 'long' : 'short'].add(waiting);
     this.#clients.set(client, jobs);
     this.#length++;
   }
@@ -41,45 +38,65 @@ export class JobQueue {
 
   /** The next job that can be taken. */
   first(canTake: (waiting: Waiting) => boolean): Waiting | undefined {
-    for (const jobs of this.#clients.values()) {
-      const found = jobs.find(canTake);
-      if (found) return found;
+    for (const { short, long } of this.#clients.values()) {
+      for (const waiting of short) if (canTake(waiting)) return waiting;
+      for (const waiting of long) if (canTake(waiting)) return waiting;
     }
     return undefined;
   }
 
   /** Removes a job that is taken: it was the turn of its client. */
   take(waiting: Waiting): void {
-    const jobs = this.#remove(waiting);
     const { client } = waiting.flag;
-    this.#clients.delete(client);
-    if (jobs && jobs.length > 0) this.#clients.set(client, jobs);
+    const jobs = this.#clients.get(client);
+    this.drop(waiting);
+    if (jobs && this.#clients.delete(client)) this.#clients.set(client, jobs);
+  }
+
+  /** Removes small jobs of a client, at most so many: one turn is enough for all of them. */
+  takeSmall(client: string, most: number): Waiting[] {
+    const taken: Waiting[] = [];
+    for (const waiting of this.#clients.get(client)?.short ?? []) {
+      if (taken.length >= most || !isSmall(waiting.task.job)) break;
+      taken.push(waiting);
+    }
+    for (const waiting of taken) this.drop(waiting);
+    return taken;
   }
 
   /** Removes a job that is not wanted any more. False: it is not in the queue. */
   drop(waiting: Waiting): boolean {
-    const jobs = this.#remove(waiting);
-    if (jobs?.length === 0) this.#clients.delete(waiting.flag.client);
-    return jobs !== undefined;
+    const { client } = waiting.flag;
+    const jobs = this.#clients.get(client);
+    if (!jobs || !(jobs.short.delete(waiting) || jobs.long.delete(waiting))) return false;
+    this.#length--;
+    if (jobs.short.size + jobs.long.size === 0) this.#clients.delete(client);
+    return true;
   }
 
   /** Removes all jobs. */
   clear(): Waiting[] {
-    const all = [...this.#clients.values()].flat();
+    const all = Array.from(this.#clients.values(), ({ short, long }) => [...short, ...long]).flat();
     this.#clients.clear();
     this.#length = 0;
     return all;
   }
+}
 
-  /** The other jobs of its client; `undefined` if it is not in the queue. */
-  #remove(waiting: Waiting): Waiting[] | undefined {
-    const jobs = this.#clients.get(waiting.flag.client);
-    const index = jobs?.indexOf(waiting) ?? -1;
-    if (!jobs || index < 0) return undefined;
-    jobs.splice(index, 1);
-    this.#length--;
-    return jobs;
-  }
+/** In the order in which they came. */
+interface ClientJobs {
+  short: Set<Waiting>;
+  long: Set<Waiting>;
+}
+
+/** Text of a file that takes less time to scan than handing it to a thread. */
+export const SMALL_FILE_BYTES = 64 * 1024;
+
+/** Whether it reads one small file and cannot take long: a thread gets many of them at once. */
+export function isSmall(job: Job): boolean {
+  const isScan = job.kind === 'records' || job.kind === 'times';
+  if (!isScan || hasRegex(job) || ('room' in job && job.room)) return false;
+  return job.file.packedMap === undefined && job.file.textBytes <= SMALL_FILE_BYTES;
 }
 
 /** 4 MiB: what a page of records near its position takes. */

@@ -21,12 +21,15 @@ import type { PackedMap, ScanFile } from './block/scan-file.ts';
 import {
   type CheckJob,
   CLIENT_TURN_MS,
+  describeFailure,
   type Job,
   type JobResults,
   type RegexJob,
   type TextJob,
   type VerifyJob,
   type VerifyResult,
+  type WorkerResponse,
+  type WorkerTask,
 } from './jobs.ts';
 import { RecordMatcher } from './match/record-matcher.ts';
 import { RegexCache } from './match/regex.ts';
@@ -94,6 +97,8 @@ export class JobRunner {
 
   async #run(job: Job, run: Run): Promise<JobResults[Job['kind']]> {
     switch (job.kind) {
+      case 'bundle':
+        return this.#runAll(job.tasks);
       case 'records':
         return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'histogram':
@@ -131,6 +136,22 @@ export class JobRunner {
       case 'regex':
         return this.#testAll(job, run.isCancelled);
     }
+  }
+
+  /** One after the other; what became of each is part of the result. */
+  async #runAll(tasks: readonly WorkerTask[]): Promise<WorkerResponse[]> {
+    const responses: WorkerResponse[] = [];
+    for (const { id, job, cancelled } of tasks) {
+      const flag = new Int32Array(cancelled);
+      try {
+        const isCancelled = () => Atomics.load(flag, 0) !== 0;
+        if (isCancelled()) throw new JobCancelled();
+        responses.push({ id, result: await this.run(job, isCancelled) });
+      } catch (error) {
+        responses.push({ id, failure: describeFailure(error) });
+      }
+    }
+    return responses;
   }
 
   #verify({ file, blocks }: VerifyJob, run: Run): VerifyResult {

@@ -1,3 +1,4 @@
+import { LogError } from '../log-error.ts';
 import type { DescribeJob, DescribeResult } from '../read/describe-files.ts';
 import type { StatJob, StatResult } from '../read/stat-entries.ts';
 import type { RecordFilter } from '../types.ts';
@@ -85,7 +86,14 @@ export interface RegexJob {
   texts: readonly Uint8Array[];
 }
 
+/** Small jobs of one client, which cost less than handing them over one by one. */
+interface BundleJob {
+  kind: 'bundle';
+  tasks: readonly WorkerTask[];
+}
+
 export type Job =
+  | BundleJob
   | RecordsJob
   | HistogramJob
   | DigestJob
@@ -133,6 +141,7 @@ export interface SeekResult {
 
 /** The result type of each kind of job. */
 export interface JobResults extends TextIndexResults {
+  bundle: WorkerResponse[];
   records: RecordsResult;
   histogram: HistogramResult;
   digest: DigestResult;
@@ -178,3 +187,9 @@ export interface WorkerTask {
 export type WorkerResponse =
   | { id: number; result: JobResults[Job['kind']] }
   | { id: number; failure: { code: string | null; message: string } };
+
+/** Errors keep their code across threads. */
+export function describeFailure(error: unknown): { code: string | null; message: string } {
+  if (error instanceof LogError) return { code: error.code, message: error.message };
+  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}

@@ -1,7 +1,7 @@
 import { CancelFlag, JobCancelled } from '../cancel-flag.ts';
 import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
 import { ONCE, Shared } from '../shared.ts';
-import { isWhole, JobQueue, mayOccupy } from './job-queue.ts';
+import { isSmall, isWhole, JobQueue, mayOccupy } from './job-queue.ts';
 import type { JobRunner } from './job-runner.ts';
 import {
   CLIENT_TURN_MS,
@@ -29,6 +29,9 @@ const STUCK_MS = 1000;
 
 /** A job that works on a whole file never pauses. If all threads have such jobs for this long, others get one more. */
 const OCCUPIED_MS = 50;
+
+/** Small jobs that a thread gets at once: they take a few milliseconds together. */
+const MOST_IN_BUNDLE = 32;
 
 interface PoolOptions {
   /** Whether the calling thread also takes jobs, before any thread is started. */
@@ -164,8 +167,27 @@ export class WorkerPool {
       const thread = next && this.#threadFor(next);
       if (!thread) return;
       this.#queue.take(next);
-      this.#give(thread, next);
+      this.#give(thread, this.#withOthers(next));
     }
+  }
+
+  /** A small job together with those of the same client that wait behind it. Each of them is still cancelled by its own flag. */
+  #withOthers(next: Waiting): Waiting {
+    const others = isSmall(next.task.job) ? this.#queue.takeSmall(next.flag.client, MOST_IN_BUNDLE - 1) : [];
+    if (others.length === 0) return next;
+    const all = [next, ...others];
+    const flag = new CancelFlag({ client: next.flag.client });
+    const job = { kind: 'bundle' as const, tasks: all.map(({ task }) => task) };
+    return {
+      task: { id: this.#nextId++, job, cancelled: flag.shared },
+      flag,
+      resolve: (responses) => {
+        for (const [index, response] of (responses as WorkerResponse[]).entries()) settle(all[index], response);
+      },
+      reject: (error) => {
+        for (const { reject } of all) reject(error);
+      },
+    };
   }
 
   /**
@@ -262,8 +284,7 @@ export class WorkerPool {
     // It is kept for the next job of the same client only while others wait.
     if (!this.#queue.hasOther(thread.turn.client)) thread.turn = NO_TURN;
     this.#rest(thread);
-    if (current && 'result' in response) current.resolve(response.result);
-    else if (current && 'failure' in response) current.reject(asError(response.failure));
+    settle(current, response);
     this.#dispatch();
   }
 
@@ -297,6 +318,11 @@ export class WorkerPool {
 }
 
 const NO_TURN = { client: '', endMs: 0 };
+
+function settle(waiting: Waiting | undefined, response: WorkerResponse): void {
+  if (waiting && 'result' in response) waiting.resolve(response.result);
+  else if (waiting && 'failure' in response) waiting.reject(asError(response.failure));
+}
 
 function isFree({ current, isEnding, isReady }: Thread): boolean {
   return isReady && !current && !isEnding;

@@ -2,10 +2,17 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { LogError, systemCode } from '../log-error.ts';
+import { systemCode } from '../log-error.ts';
 import { packedRoom } from './count/value-counts.ts';
 import { JobRunner } from './job-runner.ts';
-import type { Job, JobResults, WorkerOptions, WorkerResponse, WorkerTask } from './jobs.ts';
+import {
+  describeFailure,
+  type Job,
+  type JobResults,
+  type WorkerOptions,
+  type WorkerResponse,
+  type WorkerTask,
+} from './jobs.ts';
 
 const BACKGROUND_PRIORITY = 19;
 
@@ -23,7 +30,7 @@ port.on('message', (task: WorkerTask) => {
   const respond = (message: WorkerResponse) => port.postMessage(message);
   runner.run(job, isCancelled).then(
     (result) => port.postMessage({ id, result } satisfies WorkerResponse, transferables(result)),
-    (error: unknown) => respond({ id, failure: describe(error) }),
+    (error: unknown) => respond({ id, failure: describeFailure(error) }),
   );
 });
 
@@ -33,6 +40,8 @@ port.postMessage('ready');
 /** Buffers that are transferred with the result instead of being copied. */
 function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if (typeof result !== 'object') return [];
+  if (Array.isArray(result))
+    return result.flatMap((each) => (typeof each === 'object' && 'result' in each ? transferables(each.result) : []));
   if ('counts' in result && 'text' in result.counts) {
     return [...packedRoom(result.counts)];
   }
@@ -51,10 +60,4 @@ function lowerPriority(): void {
     // Without the permission, or on another system, it competes like any other thread.
     if (systemCode(error) === undefined) throw error;
   }
-}
-
-/** Errors keep their code across threads. */
-function describe(error: unknown): { code: string | null; message: string } {
-  if (error instanceof LogError) return { code: error.code, message: error.message };
-  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -14,13 +14,13 @@ const NOTHING: Buffer = Buffer.alloc(0);
 export class ScrubFeed {
   readonly #scrubber: () => Scrubber | undefined;
   /** Already returned, unmasked. */
-  #before: Buffer;
+  #before: Buffer = NOTHING;
   #held: Buffer = NOTHING;
 
   /** `before` is what precedes the first piece, or the end of it. */
   constructor(scrubber: () => Scrubber | undefined, before: Buffer = NOTHING) {
     this.#scrubber = scrubber;
-    this.#before = Buffer.from(before);
+    this.#keep(NOTHING, before);
   }
 
   get heldBytes(): number {

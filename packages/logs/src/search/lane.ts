@@ -1,5 +1,6 @@
 import { type Keyed, type MergedRun, MergeLane, OriginList, type RecordBatch, sliceBatch } from '@porthole/records';
 import { type FoundLines, NOTHING_FOUND, startAt, textOf } from '../scan/block/found-lines.ts';
+import { awaitedLater } from '../shared.ts';
 import { cursorAt, type FoundStep } from './family-records.ts';
 import type { PositionRange, RecordPosition } from './plan/file-parts.ts';
 
@@ -73,6 +74,7 @@ export class Lane extends MergeLane<FoundStep> {
   #cursor: () => string | undefined;
   /** Position after the steps that were emitted completely. */
   #scannedTo: RecordPosition;
+  #next: Promise<IteratorResult<FoundStep, void>> | undefined;
 
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { index, newestFirst, cursor, range }: LaneOptions) {
     super(index, newestFirst ? 'newest' : 'oldest');
@@ -102,9 +104,16 @@ export class Lane extends MergeLane<FoundStep> {
     return run;
   }
 
+  /** Begins the next step before it is needed. */
+  begin(): void {
+    this.#next ??= awaitedLater(this.#steps.next());
+  }
+
   /** Continues the scan for one step. */
   async pull(): Promise<void> {
-    const { value: step } = await this.#steps.next();
+    const next = this.#next ?? this.#steps.next();
+    this.#next = undefined;
+    const { value: step } = await next;
     this.isDone = step === undefined;
     if (step === undefined) return;
     this.put(step, step.boundMs);

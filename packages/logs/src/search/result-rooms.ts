@@ -22,7 +22,7 @@ export class ResultRooms {
   }
 
   /** Call when what the lanes have emitted is no longer used. */
-  putAll(lanes: readonly Pick<Lane, 'takeRoom'>[]): void {
+  putAll(lanes: Iterable<Pick<Lane, 'takeRoom'>>): void {
     if (this.#isOff) return;
     for (const lane of lanes) {
       const room = lane.takeRoom();

@@ -1,5 +1,6 @@
 import { countRecords, EMPTY_BATCH, joinCursors, type MergedRun, type RecordBatch, TimeMerge } from '@porthole/records';
 import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
+import { SMALL_FILE_BYTES } from '../scan/job-queue.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
 import { type CoveredPart, computeCoverage } from './coverage.ts';
@@ -62,15 +63,22 @@ export async function* search(
     const lanes = scans.map(({ lane }) => lane);
     const merge = new TimeMerge<MergedRun<FoundStep>, Lane>();
     for (const lane of lanes) merge.add(lane);
+    /** Those whose memory may be free when all that was taken is emitted. */
+    const used = new Set<Lane>();
+    const ahead = new LanesAhead(scans);
     for (let { first } = merge; first && !stop.poll() && emitted < query.limit; { first } = merge) {
       const runs = merge.take(query.limit - emitted);
       batch = batch.concat(runs);
       emitted += countRecords(runs);
+      for (const { lane } of runs) used.add(lanes[lane] as Lane);
       if (runs.length > 0) continue;
       if (batch.length > 0) yield* emit(batch);
       batch = [];
-      recordsOptions.rooms.putAll(lanes);
+      recordsOptions.rooms.putAll(used);
+      used.clear();
+      ahead.begin(first);
       await first.pull();
+      used.add(first);
       if (first.isDone) merge.remove();
       else merge.update();
     }
@@ -88,6 +96,36 @@ export async function* search(
     await Promise.all(scans.map(({ lane }) => lane.close()));
     for (const family of families) releaseFamily(family);
   }
+}
+
+/** Logs of one small file each that are scanned at the same time, before it is known which has the next record. */
+const SCANNED_AHEAD = 64;
+
+/** Begins the first steps of the lanes of small logs, some of them at a time: their order is known only after that. */
+class LanesAhead {
+  readonly #scans: readonly FamilyScan[];
+  #begun = 0;
+  #pulled = 0;
+
+  constructor(scans: readonly FamilyScan[]) {
+    this.#scans = scans;
+  }
+
+  /** Call before a lane is pulled. */
+  begin(lane: Lane): void {
+    if (lane.batch === undefined) this.#pulled++;
+    if (this.#pulled < this.#begun - SCANNED_AHEAD / 2) return;
+    const end = Math.min(this.#pulled + SCANNED_AHEAD, this.#scans.length);
+    for (; this.#begun < end; this.#begun++) {
+      const scan = this.#scans[this.#begun];
+      if (scan && isSmallLog(scan.family)) scan.lane.begin();
+    }
+  }
+}
+
+function isSmallLog({ files }: OpenFamily): boolean {
+  const [file] = files;
+  return files.length === 1 && !file?.compressed && (file?.handle.sizeBytes ?? 0) <= SMALL_FILE_BYTES;
 }
 
 /** The scan of one family for a search. */

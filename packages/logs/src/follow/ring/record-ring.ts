@@ -101,6 +101,7 @@ export class RecordRing {
 
   /** Drops the oldest entries beyond the limit; the newest always stays. */
   trim(): void {
+    if (this.#entries.length - this.#dropped <= 1 && this.#dropped < MOVE_AFTER) return;
     const limit = this.#limitBytes();
     while (this.#costBytes > limit && this.#entries.length - this.#dropped > 1) {
       const oldest = this.#entries[this.#dropped];

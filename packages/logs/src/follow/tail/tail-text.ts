@@ -49,7 +49,8 @@ export class TailText implements EntrySource {
 
   constructor({ name, offset, head, headFrom = 0, format, scrubber, before, ...times }: TailTextOptions) {
     this.#name = name;
-    this.#head = head.subarray(0, HEAD_BYTES);
+    // A copy: a part of a buffer keeps all of it in memory, for each of thousands of logs.
+    this.#head = Buffer.from(head.subarray(0, HEAD_BYTES));
     this.#headFrom = headFrom;
     this.#settled = offset;
     this.#feed = new ScrubFeed(scrubber, before);
