@@ -13,9 +13,11 @@ import { parseGroup } from './groups/parse.ts';
 import { printGroup } from './groups/print.ts';
 import { programGroup } from './groups/program.ts';
 import { readersGroup } from './groups/readers.ts';
+import { requestsGroup } from './groups/requests.ts';
 import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
+import { smallFilesGroup } from './groups/small-files.ts';
 import { startGroup } from './groups/start.ts';
 import { textIndexGroup } from './groups/text-index.ts';
 import { transportsGroup } from './groups/transports.ts';
@@ -25,6 +27,7 @@ import { viewGroup } from './groups/view.ts';
 /** All groups, in the order they run and are shown. A new one is a file in groups/ and a line here. */
 export const GROUPS: readonly Group[] = [
   viewGroup,
+  requestsGroup,
   scrubGroup,
   growthGroup,
   readersGroup,
@@ -36,6 +39,7 @@ export const GROUPS: readonly Group[] = [
   parseGroup,
   countGroup,
   filesGroup,
+  smallFilesGroup,
   followGroup,
   besideGroup,
   programGroup,

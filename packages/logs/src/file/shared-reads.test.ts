@@ -1,10 +1,10 @@
 import fs, { appendFileSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
-import { CHUNK_BYTES, CROWDED_CHUNK_BYTES, KeptTails, SharedReads } from './shared-reads.ts';
+import { BufferPool, CHUNK_BYTES, CROWDED_CHUNK_BYTES, KeptTails, SharedReads } from './shared-reads.ts';
 
 function openFile(text: string): { fd: number; path: string } {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-reads-'));
@@ -225,4 +225,22 @@ describe('a kept tail', () => {
     expect(tails.find(await keyNow({ size: 2 }))).toBeDefined();
     expect(tails.find(await keyNow({ size: 17 }))).toBeDefined();
   });
+});
+
+test('free buffers are kept for the next reader, and given up when nobody has read for a while', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const pool = new BufferPool();
+  const buffers = Array.from({ length: 20 }, () => pool.take());
+  for (const buffer of buffers) pool.give(buffer);
+  expect(pool.free).toBe(16);
+  vi.advanceTimersByTime(3000);
+  pool.give(pool.take());
+  vi.advanceTimersByTime(3000);
+  expect(pool.free).toBe(16);
+  vi.advanceTimersByTime(10_000);
+  expect(pool.free).toBe(0);
+  expect(pool.lent).toBe(0);
 });

@@ -261,6 +261,9 @@ export const MAX_LARGE_LENT = 24;
 /** Free buffers of each size kept for reuse; any beyond that are left to the garbage collector. */
 const MAX_FREE = 16;
 
+/** After this long without a reader they are, too: they take up to 20 MiB. */
+const IDLE_MS = 5000;
+
 /**
  * Lends chunk buffers. Fresh memory for every chunk costs page faults and garbage: measured at a tenth of the tail
  * rate.
@@ -270,8 +273,11 @@ export class BufferPool {
   readonly #freeSmall: Buffer[] = [];
   #lentLarge = 0;
   #lentSmall = 0;
+  #usedMs = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   take(): Buffer {
+    this.#usedMs = performance.now();
     if (this.#lentLarge < MAX_LARGE_LENT) {
       this.#lentLarge++;
       return this.#freeLarge.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -286,6 +292,22 @@ export class BufferPool {
     else this.#lentSmall--;
     const free = isLarge ? this.#freeLarge : this.#freeSmall;
     if (free.length < MAX_FREE) free.push(buffer);
+    this.#timer ??= setTimeout(() => this.#rest(), IDLE_MS).unref();
+  }
+
+  #rest(): void {
+    this.#timer = undefined;
+    if (performance.now() - this.#usedMs < IDLE_MS) {
+      this.#timer = setTimeout(() => this.#rest(), IDLE_MS).unref();
+      return;
+    }
+    this.#freeLarge.length = 0;
+    this.#freeSmall.length = 0;
+  }
+
+  /** Free buffers kept for reuse. */
+  get free(): number {
+    return this.#freeLarge.length + this.#freeSmall.length;
   }
 
   /** Buffers not returned yet; checked by the leak tests. */

@@ -69,3 +69,17 @@ test('a job is moved to another client, or dropped', () => {
   expect(queue.hasOther('a')).toBe(false);
   expect(queue.drop(moved)).toBe(false);
 });
+
+test('small jobs of a client are taken together, up to the first other one', () => {
+  const { queue, add } = setUp();
+  const small: Job = { kind: 'times', file: { textBytes: 100 } as never, runs: [0, 1], startBytes: 0, endBytes: 100 };
+  const large: Job = { ...small, file: { textBytes: 10 ** 9 } as never };
+  const first = ['a1', 'a2', 'a3'].map((name) => add(name, 'a', small));
+  add('a4', 'a', large);
+  add('a5', 'a', small);
+  add('b1', 'b', small);
+  expect(queue.takeSmall('a', 2)).toEqual(first.slice(0, 2));
+  expect(queue.takeSmall('a', 9)).toEqual(first.slice(2));
+  expect(queue.takeSmall('a', 9)).toEqual([]);
+  expect(queue.length).toBe(3);
+});

@@ -67,6 +67,33 @@ it('a short job does not wait for long ones queued before it', async () => {
   expect(ended).toEqual(['first', 'short', 'also short', 'second', 'third']);
 });
 
+it('small jobs that wait are done together, each with a result, a failure or a flag of its own', async () => {
+  const pool = openPool(1);
+  const file = openFile(10);
+  const job = (changes = {}) => ({
+    kind: 'times' as const,
+    file: { ...file, ...changes },
+    runs: [0, 1],
+    startBytes: 0,
+    endBytes: file.textBytes,
+  });
+  const { minMs } = await pool.run(job());
+  const flags = Array.from({ length: 100 }, () => new CancelFlag());
+  // Its descriptor is none.
+  const results = flags.map((flag, index) => pool.run(job(index % 10 === 3 ? { fd: 1_000_000 } : {}), flag));
+  for (const [index, flag] of flags.entries()) if (index % 10 === 7) flag.set();
+  const settled = await Promise.allSettled(results);
+  const outcome = (index: number) => {
+    const result = settled[index];
+    return result?.status === 'fulfilled' ? result.value.minMs : ((result?.reason as Error | undefined)?.name ?? '');
+  };
+  for (let index = 0; index < 100; index++) {
+    const expected = index % 10 === 3 ? 'LogError' : index % 10 === 7 ? 'JobCancelled' : minMs;
+    expect(outcome(index), `job ${index}`).toBe(expected);
+  }
+  expect(pool.usage).toMatchObject({ threads: 1, jobs: 0, replacedThreads: 0 });
+});
+
 describe('a client', () => {
   it('gets a thread that another one has just used', async () => {
     const pool = openPool(1);

@@ -1,3 +1,4 @@
+import type { CheckedIndex } from '../block-index/checked-index.ts';
 import { CancelFlag } from '../cancel-flag.ts';
 import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import type { ScanFile } from '../scan/block/scan-file.ts';
@@ -172,7 +173,9 @@ class TimeEdge {
   /** Before: the end offset of the next read. From: its start offset. */
   #offset: number;
   #boundMs = Infinity;
-  #files: Map<OpenFile, ScanFile> = new Map();
+  readonly #files: Map<OpenFile, ScanFile> = new Map();
+  /** Looking one up takes as long as all else of an edge that need not be read. */
+  readonly #indexes: Map<OpenFile, CheckedIndex> = new Map();
 
   constructor(options: TimeEdgeOptions) {
     const { side, position, known, family } = options;
@@ -239,7 +242,7 @@ class TimeEdge {
   async #readNext(opened: OpenFile, file: ScanFile, most: number): Promise<number> {
     const { scanContext, flag, side } = this.#options;
     const { textBytes } = file;
-    const index = scanContext.indexFor(opened);
+    const index = this.#indexOf(opened);
     const isBefore = side === 'before';
     for (;;) {
       const offset = Math.min(this.#offset, textBytes);
@@ -289,6 +292,12 @@ class TimeEdge {
   get #isInOrder(): boolean {
     const { scanContext, family } = this.#options;
     const slackAt = (timeMs: number) => disorderNear(scanContext.zone, timeMs);
-    return family.files.every((file) => scanContext.indexFor(file).times(slackAt).isInOrder);
+    return family.files.every((file) => this.#indexOf(file).times(slackAt).isInOrder);
+  }
+
+  #indexOf(file: OpenFile): CheckedIndex {
+    const index = this.#indexes.get(file) ?? this.#options.scanContext.indexFor(file);
+    this.#indexes.set(file, index);
+    return index;
   }
 }

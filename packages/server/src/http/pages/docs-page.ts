@@ -10,6 +10,8 @@ import {
   type Route,
 } from '@porthole/contract';
 
+export { buildOpenApi as openApi } from '@porthole/contract';
+
 /** The API as a page, from the same tables as the OpenAPI document. Links are below the base path. */
 export function docsPage({ version, basePath = '' }: { version: string; basePath?: string }): string {
   const routes = ROUTE_IDS.map(getRoute).filter(({ page }) => !page);

@@ -10,7 +10,6 @@ import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import type { BundleSources } from '../../bundle/bundle-writer.ts';
 import { TICKETED } from '../request/authorize-request.ts';
 import { findRoute, parseTarget } from '../request/find-route.ts';
-import { downloadText } from '../response/download-text.ts';
 import { jsonResponse, openStream, type RouteHandler, type StreamBody } from '../response/route-response.ts';
 import { requireCluster } from './cluster-routes.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
@@ -34,6 +33,8 @@ export function createDownloadRoutes(
       };
       if (request.method === 'HEAD') return { status: 200, headers, body: '' };
       const { signal, client } = request;
+      // Loaded on demand, with the kernel that writes the text.
+      const { downloadText } = await import('../response/download-text.ts');
       const text = downloadText(all, downloadRequest, { signal, maxRecords, budgetMs: searchBudgetMs, client });
       return { status: 200, headers, stream: await openStream(text) };
     },

@@ -1,6 +1,4 @@
-import { createClient } from '@porthole/client';
 import {
-  buildOpenApi,
   type ClientSession,
   decodeViewName,
   explainQuery,
@@ -16,7 +14,6 @@ import { ANONYMOUS } from '../../auth/identity.ts';
 import type { Health } from '../../health.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import type { SavedViewStore } from '../../views/saved-views.ts';
-import { docsPage, ICON, STYLE } from '../pages/docs-page.ts';
 import { type ConsoleFiles, consoleResponse } from '../response/console-files.ts';
 import {
   callOptions,
@@ -114,6 +111,8 @@ export function createPageRoutes({
   fallbacks = () => [],
   ...node
 }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
+  // Loaded on demand: with the schemas of all responses, it is a tenth of what a node would load.
+  const pages = () => import('../pages/docs-page.ts');
   // Built once, on first use: it blocks the event loop for some milliseconds.
   let docs: RouteResponse | undefined;
   let openApi: RouteResponse | undefined;
@@ -134,16 +133,16 @@ export function createPageRoutes({
         );
       return consoleResponse(file, headers);
     },
-    docs: () => {
-      docs ??= textResponse(docsPage(node), 'text/html; charset=utf-8');
+    docs: async () => {
+      docs ??= textResponse((await pages()).docsPage(node), 'text/html; charset=utf-8');
       return docs;
     },
-    openapi: () => {
-      openApi ??= jsonResponse(buildOpenApi(node));
+    openapi: async () => {
+      openApi ??= jsonResponse((await pages()).openApi(node));
       return openApi;
     },
-    style: () => textResponse(STYLE, 'text/css; charset=utf-8'),
-    icon: () => textResponse(ICON, 'image/svg+xml'),
+    style: async () => textResponse((await pages()).STYLE, 'text/css; charset=utf-8'),
+    icon: async () => textResponse((await pages()).ICON, 'image/svg+xml'),
   };
 }
 
@@ -167,6 +166,7 @@ export function createMcpRoute({ isEnabled, basePath, version }: McpRouteDeps): 
         throw new PortholeError('ROUTE_NOT_FOUND', 'assistants are not served by this node: set mcp.enabled');
       // Loaded on demand: few nodes serve assistants.
       const { handleMcpRequest } = await import('../../mcp/mcp-server.ts');
+      const { createClient } = await import('@porthole/client');
       const client = createClient({
         url: `http://localhost${basePath}`,
         fetch: (url, init) => request.subrequest(url, init),
