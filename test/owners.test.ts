@@ -84,6 +84,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'logs/src/follow/shared-filter.ts Decision': 'one for each record; it has a handler from birth',
   'logs/src/follow/tail/tail-registry.ts started': 'LogTail.start() keeps its failure instead of rejecting',
   'logs/src/packed/decoders.ts lastTurn': 'turns of the event loop, which never fail',
+  'logs/src/search/lane.ts #next': 'has a handler from the start, and is awaited by the pull it is begun for',
   'logs/src/search/plan/run-parts.ts filling': 'belongs to one scan, and is awaited or handled in the turn it is made',
   'logs/src/search/scan-context.ts map':
     'threads are cancelled by a flag, not by a signal; it has a handler from birth',

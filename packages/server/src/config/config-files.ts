@@ -198,9 +198,9 @@ async function expandPath(path: string, seen: SeenPaths): Promise<string[]> {
     .sort();
 }
 
-/** What is at a path; `undefined` if nothing is, or reading it says what is wrong. */
+/** What is at a path; `undefined` if nothing is, or it cannot be found out. */
 async function lookAt(path: string, seen: SeenPaths): Promise<BigIntStats | undefined> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  const stats = await stat(path, { bigint: true }).catch(() => undefined); // reading it says what is wrong
   seen.note(path, stats);
   return stats;
 }
