@@ -34,6 +34,7 @@ import { type SearchLimits, SearchSlots } from './search/search-slots.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
 import { type IndexedText, type IndexOptions, indexText } from './text-index/index-text.ts';
+import type { LiveLimits } from './text-index/live-texts.ts';
 import type {
   Digest,
   DigestQuery,
@@ -67,6 +68,8 @@ export interface EngineOptions extends SearchLimits {
   indexDir?: IndexDirOptions;
   /** Keeps what is known of the texts of files, for searches for a text; absent: every block is read. */
   textIndex?: TextIndexStore;
+  /** Limits of what is indexed of files that are being written. */
+  live?: LiveLimits;
   /** Bytes of text of each followed log buffered for slow consumers. */
   followBytes?: number;
   /** Maximum number of logs followed at the same time, and descriptors of the process reserved for other uses. */
@@ -119,11 +122,11 @@ export class LogEngine {
     this.prepare = () => pool.prepare();
     const scrubber = () => deps.scrubbing.current;
     const indexes = new BlockIndexes(maxIndexBytes);
-    const { indexDir, textIndex } = options;
+    const { indexDir, textIndex, live } = options;
     this.disk = indexDir && new DiskIndex(indexDir, { ...deps, indexes, indexText: this.indexText.bind(this) });
     const { summaries } = this.disk ?? {};
     const kept = { summaries, textIndex: textIndex ?? this.disk?.textIndex };
-    this.#scanContext = new ScanContext({ ...deps, pool, indexes, formats, scrubber, ...kept });
+    this.#scanContext = new ScanContext({ ...deps, pool, indexes, formats, scrubber, live, ...kept });
     this.#hub = new LazyFollowHub({
       ...deps,
       formats,

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { statsStamp } from '../file/file-stamp.ts';
@@ -72,7 +73,8 @@ export class IndexWatch {
 
   async #tick(): Promise<void> {
     const { path, isFlat, unsettled, onChange } = this.#deps;
-    const stamp = await stampOf(path);
+    const stats = await statOf(path);
+    const stamp = stats && statsStamp(stats);
     const isTreeDue = !isFlat && this.#ticks++ % TREE_TICKS === 0;
     const isChanged = stamp !== this.#stamp;
     this.#stamp = stamp ?? '';
@@ -99,19 +101,22 @@ export function watchForIndex({ list, loaded, load, ...deps }: BuildOnChangeDeps
 }
 
 async function isAnySettled(dir: string, files: Map<string, UnsettledFile> | undefined): Promise<boolean> {
-  for (const [name, { stamp, dueMs, waitMs }] of files ?? []) {
-    if (Date.now() < dueMs) continue;
-    const current = await stampOf(join(dir, name));
-    if (current === stamp) return true;
-    if (current !== undefined) files?.set(name, { stamp: current, dueMs: Date.now() + waitMs, waitMs });
+  for (const [name, { stamp, dueMs, waitMs, grownBytes }] of files ?? []) {
+    const isDue = Date.now() >= dueMs;
+    if (!isDue && grownBytes === Infinity) continue;
+    const stats = await statOf(join(dir, name));
+    if (!stats) continue;
+    const current = statsStamp(stats);
+    if (stats.size >= grownBytes || (current === stamp && isDue)) return true;
+    if (isDue) files?.set(name, { stamp: current, dueMs: Date.now() + waitMs, waitMs, grownBytes });
   }
   return false;
 }
 
 /** `undefined` if there is no such file. */
-async function stampOf(path: string): Promise<string | undefined> {
+async function statOf(path: string): Promise<BigIntStats | undefined> {
   try {
-    return statsStamp(await stat(path, { bigint: true }));
+    return await stat(path, { bigint: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return undefined;

@@ -8,6 +8,8 @@ export interface SegmentJob {
   kind: 'segment';
   file: ScanFile;
   firstBlock: number;
+  /** The file may be growing: blocks from this one on are left out. Absent: they must not change meanwhile. */
+  endBlock?: number | undefined;
   /** Checks of a segment of the same text: if all of them hold, it is true of this file, too, and nothing is built. */
   known?: readonly BlockCheck[] | undefined;
 }

@@ -13,6 +13,7 @@ import type { PackedMap, ScanFile } from '../scan/block/scan-file.ts';
 import type { TextIndexStore, TextKey } from '../scan/index-jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
+import { type LiveLimits, LiveTexts } from '../text-index/live-texts.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
 import type { OpenFamily } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
@@ -35,6 +36,7 @@ export interface ScanContextDeps {
   summaries?: SummaryStore | undefined;
   scrubber(): Scrubber | undefined;
   textIndex?: TextIndexStore | undefined;
+  live?: LiveLimits | undefined;
 }
 
 /** What all queries of a directory share. */
@@ -44,6 +46,7 @@ export class ScanContext {
   readonly zone: Zone;
   readonly formats: FormatSet;
   readonly textIndex: TextIndexStore | undefined;
+  readonly live: LiveTexts;
   readonly #summaries: SummaryStore | undefined;
   readonly #scrubber: () => Scrubber | undefined;
   readonly #packedMaps = new Map<string | LogHandle, SharedPackedMap>();
@@ -54,6 +57,7 @@ export class ScanContext {
     this.zone = deps.zone;
     this.formats = deps.formats ?? BUILT_IN_FORMATS;
     this.textIndex = deps.textIndex;
+    this.live = new LiveTexts(deps.live);
     this.#summaries = deps.summaries;
     this.#scrubber = deps.scrubber;
   }
@@ -93,7 +97,10 @@ export class ScanContext {
       zone: this.zone.id,
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
-    if (!isMapped(file)) return plain;
+    if (!isMapped(file)) {
+      if (this.textIndex) this.live.see(handle);
+      return plain;
+    }
     const packedMap = await this.#packedMap(file, plain, flag);
     if (packedMap.problem && !problems.some((problem) => problem.file === name)) {
       problems.push({ file: name, ...packedMap.problem });
@@ -135,12 +142,12 @@ export class ScanContext {
   }
 
   /**
-   * By which the text of a file, masked by these rules, is found in the text index. With its length: logs that begin
-   * with the same banner would replace each other's segments for ever.
+   * By which the text of a file, masked by these rules, is found in the text index, also when it has grown. More of it
+   * than what cursors need: logs that begin with the same banner would replace each other's segments for ever.
    */
-  textKey(opened: OpenFile, { scrub, zone, textBytes, formats = [] }: ScanFile): TextKey {
-    const { mark, format, textStart } = opened;
-    const reading = JSON.stringify([format, formats, `${this.#writtenDay(opened)}`, zone, textStart, textBytes]);
+  textKey(opened: OpenFile, { scrub, zone, formats = [] }: ScanFile): TextKey {
+    const { mark, format, textStart, startHash } = opened;
+    const reading = JSON.stringify([format, formats, `${this.#writtenDay(opened)}`, zone, textStart, startHash]);
     return {
       headHash: mark.headHash,
       headBytes: mark.headBytes,

@@ -4,6 +4,7 @@ import { fileStamp } from '../file/file-stamp.ts';
 import { LogError, ThreadLost } from '../log-error.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { IndexedText } from './index-text.ts';
+import { LIVE_STEP_BYTES, OPEN_BYTES } from './live-texts.ts';
 
 /** Smaller texts are scanned in no time. Archives contain about ten times their size. */
 const MIN_BYTES = 4 * 1024 ** 2;
@@ -28,6 +29,9 @@ const SETTLED_MS = 61_000;
 
 /** Each of them is examined once a minute. */
 const MAX_UNSETTLED = 16;
+
+/** From this size on, a file is indexed while it is being written. */
+const MIN_LIVE_BYTES = LIVE_STEP_BYTES + OPEN_BYTES;
 
 /** Files of a directory that are remembered. */
 const MAX_NAMES = 10_000;
@@ -56,11 +60,15 @@ interface Attempt {
   changes: number;
 }
 
-/** A file that can be indexed at this time, if it still has this stamp then; if not, this much after it has changed. */
+/**
+ * A file that can be indexed at this time, if it still has this stamp then; if not, this much after it has changed, or
+ * whenever it has this size.
+ */
 export interface UnsettledFile {
   stamp: string;
   dueMs: number;
   waitMs: number;
+  grownBytes: number;
 }
 
 /** Indexes the files of a directory, one segment at a time, with long pauses. */
@@ -90,8 +98,10 @@ export class IndexBuilder {
       for (const { name, stats } of this.#order(await this.#deps.list())) {
         if (signal.aborted) return false;
         const stamp = seenStamp(stats);
-        if (this.#isDone(name, stamp) || !this.#isQuiet(name, stats) || (isBusy && isPackedName(name))) continue;
-        if (!(await this.#indexFile(name, stamp, { signal, isBusy }))) return false;
+        if (this.#isDone(name, stamp) || (isBusy && isPackedName(name))) continue;
+        const isQuiet = this.#isQuiet(name, stats);
+        if (!isQuiet && (isPackedName(name) || stats.size < MIN_LIVE_BYTES)) continue;
+        if (!(await this.#indexFile(name, stamp, { signal, isBusy, isQuiet }))) return false;
       }
       return true;
     } catch (error) {
@@ -122,7 +132,10 @@ export class IndexBuilder {
     const changedNs = stats.mtimeNs > stats.ctimeNs ? stats.mtimeNs : stats.ctimeNs;
     const dueMs = Number(changedNs / 1_000_000n) + waitMs;
     if (Date.now() >= dueMs) return true;
-    if (this.unsettled.size < MAX_UNSETTLED) this.unsettled.set(name, { stamp: seenStamp(stats), dueMs, waitMs });
+    if (this.unsettled.size < MAX_UNSETTLED) {
+      const grownBytes = isPackedName(name) ? Infinity : MIN_LIVE_BYTES;
+      this.unsettled.set(name, { stamp: seenStamp(stats), dueMs, waitMs, grownBytes });
+    }
     return false;
   }
 
@@ -130,20 +143,28 @@ export class IndexBuilder {
   async #indexFile(
     name: string,
     seen: string,
-    { signal, isBusy }: { signal: AbortSignal; isBusy: boolean },
+    { signal, isBusy, isQuiet }: { signal: AbortSignal; isBusy: boolean; isQuiet: boolean },
   ): Promise<boolean> {
     const { indexText, store, pause = pauseFor, cpuMs = processCpuMs } = this.#deps;
     store.evictIdleMs = this.#scanned.has(name) ? SCANNED_IDLE_MS : OTHER_IDLE_MS;
     for (;;) {
       const [startMs, { refused, failed }] = [cpuMs(), store];
-      const { isDone, stamp } = await indexText(name, { signal, most: 1 }).catch(ifGone);
+      const { isDone, stamp, built, renewed, grownBytes } = await indexText(name, { signal, most: 1 }).catch(ifGone);
       if (store.failed > failed) return false;
-      const isOver = isDone || stamp === undefined || store.refused > refused;
-      if (isOver) this.#note(name, stamp ?? seen);
-      if (isBusy) return false;
+      const isOver = isDone || store.refused > refused;
+      if (isOver && isQuiet) this.#note(name, stamp ?? seen);
+      if (isOver && !isQuiet) this.#noteGrowing(name, grownBytes);
+      if (isBusy && built + renewed > 0) return false;
       await pause((cpuMs() - startMs) * (1 / DUTY - 1), signal);
       if (isOver) return true;
     }
+  }
+
+  /** There is more to do once it has this size. */
+  #noteGrowing(name: string, grownBytes = Infinity): void {
+    const waiting = this.unsettled.get(name);
+    if (waiting) this.unsettled.set(name, { ...waiting, grownBytes });
+    this.#scanned.delete(name);
   }
 
   #note(name: string, stamp: string): void {
@@ -158,7 +179,7 @@ export function seenStamp({ dev, ino, size, mtimeNs, ctimeNs }: SeenFile['stats'
   return fileStamp({ dev, ino, sizeBytes: Number(size), modifiedNs: mtimeNs, changedNs: ctimeNs });
 }
 
-const GONE = { isDone: true, stamp: undefined };
+const GONE = { isDone: true, stamp: undefined, built: 0, renewed: 0, grownBytes: undefined };
 
 /** For `.catch`: a file that cannot be read, or no longer, is left alone until it changes. */
 function ifGone(error: unknown): typeof GONE {

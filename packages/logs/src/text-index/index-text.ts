@@ -1,12 +1,20 @@
 import type { CancelFlag } from '../cancel-flag.ts';
+import type { LogHandle } from '../file/handle-cache.ts';
 import { blockCount } from '../scan/block/blocks.ts';
 import type { ScanFile } from '../scan/block/scan-file.ts';
-import { SEGMENT_BLOCKS, type SegmentJob, type TextIndexStore, type TextKey } from '../scan/index-jobs.ts';
+import {
+  type KeptSegment,
+  SEGMENT_BLOCKS,
+  type SegmentJob,
+  type TextIndexStore,
+  type TextKey,
+} from '../scan/index-jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { FileOpener } from '../search/files/open-file.ts';
 import { cancellable } from '../search/packed-text.ts';
 import type { ScanContext } from '../search/scan-context.ts';
 import type { ReadOptions } from '../types.ts';
+import { hasGrownSince, type LiveText, unsettledStamp } from './live-texts.ts';
 
 /** It takes its turn like a client. */
 const INDEXING = 'index';
@@ -18,7 +26,7 @@ export interface IndexOptions extends ReadOptions {
 
 /** What was done for the index of one file. */
 export interface IndexedText {
-  /** Stamp of the file; `undefined` if it was changed less than a minute ago: then nothing was done. */
+  /** Stamp of the file; `undefined` if it was changed less than a minute ago, and may be growing. */
   stamp: string | undefined;
   /** Nothing is left to do for the file as it is now. */
   isDone: boolean;
@@ -27,14 +35,23 @@ export interface IndexedText {
   renewed: number;
   /** Text that was read. */
   readBytes: number;
+  /** Of a file that may be growing: there is more to do once it has this size. */
+  grownBytes?: number;
   /** Time that scanning threads worked. */
   busyMs: number;
 }
 
 interface IndexedFile {
   file: ScanFile;
-  stamp: string;
+  handle: LogHandle;
   key: TextKey;
+  /** The file as it was seen before it is read; `undefined` if what was read of it proves nothing while it grows. */
+  live: LiveText | undefined;
+  /** Of what is built or renewed. */
+  stamp: string;
+  /** Blocks that can be indexed; `isOpen`: there will be more. */
+  endBlock: number;
+  isOpen: boolean;
 }
 
 /** Adds what is missing of a file to the text index. */
@@ -49,8 +66,19 @@ export async function indexText(
   try {
     return await cancellable({ signal, client: INDEXING }, async (flag) => {
       const file = await scanContext.prepare(opened, flag, []);
+      const { handle } = opened;
+      const live = file.packedMap ? undefined : scanContext.live.see(handle);
+      const isOpen = file.stamp === undefined;
       const done = await new TextIndexer({ store, pool, flag }).index(
-        { file, key: scanContext.textKey(opened, file) },
+        {
+          file,
+          handle,
+          key: scanContext.textKey(opened, file),
+          live,
+          stamp: file.stamp ?? unsettledStamp(handle),
+          endBlock: isOpen ? (live?.finishedBlocks ?? 0) : blockCount(file.textBytes),
+          isOpen,
+        },
         most,
       );
       signal?.throwIfAborted();
@@ -80,42 +108,59 @@ class TextIndexer {
   }
 
   /** At most `most` segments. */
-  async index({ file, key }: Omit<IndexedFile, 'stamp'>, most: number): Promise<IndexedText> {
-    const { stamp } = file;
-    const done: IndexedText = { stamp, isDone: true, built: 0, renewed: 0, readBytes: 0, busyMs: 0 };
-    if (stamp === undefined) return done;
+  async index(indexed: IndexedFile, most: number): Promise<IndexedText> {
+    const { file, key, live, endBlock, isOpen } = indexed;
+    const done: IndexedText = { stamp: file.stamp, isDone: true, built: 0, renewed: 0, readBytes: 0, busyMs: 0 };
     const kept = await this.#store.open(key);
     try {
-      for (let first = 0; first < blockCount(file.textBytes); first += SEGMENT_BLOCKS) {
+      for (let first = 0; first < endBlock; first += SEGMENT_BLOCKS) {
         const known = kept?.segments.find(({ firstBlock }) => firstBlock === first);
-        if (known?.stamps.includes(stamp)) continue;
+        const isGrown = hasGrown(known, first, indexed);
+        if (!isGrown && known && isTrue(known, indexed)) continue;
         if (done.built + done.renewed >= most) return { ...done, isDone: false };
-        const checks = kept && known ? await kept.checks(known) : undefined;
-        if (!(await this.#addSegment({ file, stamp, key }, { firstBlock: first, known: checks }, done))) break;
+        const checks = kept && known && !isGrown ? await kept.checks(known) : undefined;
+        const isKept = isOpen && known !== undefined && hasGrownSince(known, indexed.handle);
+        if (!(await this.#addSegment(indexed, { firstBlock: first, known: checks, isKept }, done))) break;
       }
     } finally {
       kept?.release();
     }
-    return done;
+    return { ...done, ...(isOpen && live && { grownBytes: live.grownBytes }) };
   }
 
   /** False if there is nothing to add, or the file is changing. */
   async #addSegment(
-    { file, stamp, key }: IndexedFile,
-    { firstBlock, known }: Pick<SegmentJob, 'firstBlock' | 'known'>,
+    { file, key, live, stamp, endBlock, isOpen }: IndexedFile,
+    { firstBlock, known, isKept }: Pick<SegmentJob, 'firstBlock' | 'known'> & { isKept: boolean },
     done: IndexedText,
   ): Promise<boolean> {
-    const job: SegmentJob = { kind: 'segment', file, firstBlock, known };
+    const job: SegmentJob = { kind: 'segment', file, firstBlock, known, ...(isOpen && { endBlock }) };
+    const doubts = live?.doubts ?? 0;
     const { segment, isKnown, readBytes, busyMs } = await this.#pool.run(job, this.#flag);
     done.busyMs += busyMs;
     done.readBytes += readBytes;
     if (isKnown) {
-      await this.#store.renew(key, [firstBlock], stamp);
+      if (!isKept) await this.#store.renew(key, [firstBlock], stamp);
       done.renewed++;
     } else if (segment) {
       await this.#store.put(key, segment, stamp);
       done.built++;
     }
+    if (isKnown || segment) live?.noteCompared(firstBlock, doubts);
     return isKnown || segment !== null;
   }
+}
+
+/** Whether a segment need not be compared with the file. */
+function isTrue(segment: KeptSegment, { file, handle, live }: IndexedFile): boolean {
+  if (file.stamp !== undefined) return segment.stamps.includes(file.stamp);
+  return live?.trusts(segment, handle) === true && !live.isDue(segment);
+}
+
+/** Whether there are more blocks than a segment has: it is made anew. */
+function hasGrown(known: KeptSegment | undefined, first: number, { file, endBlock, isOpen }: IndexedFile): boolean {
+  if (!known) return false;
+  const more = Math.min(SEGMENT_BLOCKS, endBlock - first) - known.blocks;
+  // Of a file at rest, the blocks that the last record is in cannot be indexed.
+  return isOpen ? more > 0 : more > 2 && !known.stamps.includes(file.stamp ?? '');
 }

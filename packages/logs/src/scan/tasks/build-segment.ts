@@ -17,8 +17,8 @@ export function buildSegment(job: SegmentJob, tools: ScanTools): SegmentResult {
   const startedMs = performance.now();
   const isKnown = job.known !== undefined && holds(job, job.known, tools);
   const segment = isKnown ? null : fillSegment(job, tools);
-  // What was read while the file changed proves nothing of it.
-  const isTrue = !tools.isCancelled() && hasStamp(job.file);
+  // What was read while the file changed proves nothing of it, but of one that grows.
+  const isTrue = !tools.isCancelled() && (job.endBlock !== undefined || hasStamp(job.file));
   const blocks = (isKnown ? job.known : segment?.checks)?.length ?? 0;
   return {
     segment: isTrue ? segment : null,
@@ -34,14 +34,14 @@ function holds({ file, firstBlock }: SegmentJob, checks: readonly BlockCheck[], 
   return checks.every((check, column) => !tools.isCancelled() && scanner.isUnchanged(firstBlock + column, check));
 }
 
-function fillSegment({ file, firstBlock }: SegmentJob, tools: ScanTools): TextSegment | null {
+function fillSegment({ file, firstBlock, endBlock = Infinity }: SegmentJob, tools: ScanTools): TextSegment | null {
   const { kernel } = tools;
   let hasHole = false;
   const onHole = () => {
     hasHole = true;
   };
   const scanner = new BlockScanner(kernel, openFileText(file, { ...tools, onHole }), tools);
-  const most = Math.min(SEGMENT_BLOCKS, blockCount(file.textBytes) - firstBlock);
+  const most = Math.min(SEGMENT_BLOCKS, Math.min(blockCount(file.textBytes), endBlock) - firstBlock);
   const rowBytes = Math.ceil(most / BYTE_BITS);
   if (rowBytes < 1) return null;
   const rows = new Uint8Array(GRAM_ROWS * rowBytes);

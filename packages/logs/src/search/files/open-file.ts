@@ -27,6 +27,8 @@ export interface FileFacts {
   timed: boolean;
   /** Epoch ms of the first time in it; `null`: none near its start. */
   firstMs: number | null;
+  /** Hash of the start of its text, from which the format is detected. */
+  startHash: string;
 }
 
 /** A file held open for a query. Released by whoever opened it. */
@@ -109,14 +111,15 @@ export class FileOpener {
     const known = this.#known.get(key);
     const stamp = isSettledForWriters(handle) ? fileStamp(handle) : undefined;
     if (known && stamp !== undefined && known.stamp === stamp) return known.facts;
-    const bytes = await this.#sample(file, options);
+    const { start, bytes } = await this.#sample(file, options);
     const sample = createHash('sha256').update(bytes).digest('base64');
+    const startHash = createHash('sha256').update(start).digest('base64');
     const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
     // Detecting the format takes milliseconds; the same bytes have the same one.
     const format =
       known?.sample === sample ? this.#formats.create(known.facts.format, clock) : this.#formats.detect(bytes, clock);
     const firstMs = firstTime(bytes, format.readHead);
-    const facts = { mark, format: format.spec, timed: format.timed, firstMs };
+    const facts = { mark, format: format.spec, timed: format.timed, firstMs, startHash };
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.set(key, { facts, stamp, sample });
     return facts;
@@ -156,21 +159,25 @@ export class FileOpener {
   }
 
   /** The start of the text, and of a plain file parts of its rest, from which its format is detected. */
-  async #sample({ handle, compressed, encoding, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+  async #sample({ handle, compressed, encoding, textStart }: StartedFile, options: ReadOptions): Promise<Sample> {
     const { scrubber } = this.#reads;
     if (encoding) {
       const raw = compressed
         ? await this.#unpacked(handle, 0, SAMPLED_START_BYTES, options)
         : await readPart(handle, 0, SAMPLED_START_BYTES);
-      return maskStart(decodeUtf16(raw, encoding), SAMPLED_START_BYTES, scrubber);
+      const text = maskStart(decodeUtf16(raw, encoding), SAMPLED_START_BYTES, scrubber);
+      return { start: text, bytes: text };
     }
-    if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLED_START_BYTES, options);
+    if (compressed) {
+      const text = await this.#unpacked(handle, textStart, textStart + SAMPLED_START_BYTES, options);
+      return { start: text, bytes: text };
+    }
     const textBytes = handle.sizeBytes - textStart;
     const start = await readStart(handle.fd, Math.min(SAMPLED_START_BYTES, textBytes), scrubber, textStart);
     const parts: Buffer[] = [];
     for (const place of samplePlaces(textBytes))
       parts.push(await readStart(handle.fd, place.length, scrubber, textStart + place.start));
-    return joinSamples(start, parts);
+    return { start, bytes: joinSamples(start, parts) };
   }
 
   async #unpacked(handle: LogHandle, start: number, end: number, options: ReadOptions): Promise<Buffer> {
@@ -190,6 +197,13 @@ const NOTHING = Buffer.alloc(0);
 
 /** Bytes of UTF-16 of which at least one byte of UTF-8 is made, byte order mark included. */
 const MAX_UTF16_BYTES = 3;
+
+/** What a format is detected from. */
+interface Sample {
+  start: Buffer;
+  /** With parts of the rest. */
+  bytes: Buffer;
+}
 
 type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes' | 'encoding'>;
 type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'encoding' | 'mark' | 'textStart'>;

@@ -1,4 +1,5 @@
 import { blockAt } from '../../scan/block/blocks.ts';
+import type { ScanFile } from '../../scan/block/scan-file.ts';
 import {
   type KeptIndex,
   type KeptSegment,
@@ -6,6 +7,7 @@ import {
   SEGMENT_BLOCKS,
   type TextKey,
 } from '../../scan/index-jobs.ts';
+import { doubtedStamp } from '../../text-index/live-texts.ts';
 import { noteProblem } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
 import type { FamilyTask } from './file-parts.ts';
@@ -20,7 +22,7 @@ const MAX_PROBED = 64;
 
 /**
  * Which blocks of a file may contain the texts that the filter requires, by the text index. Only segments count that were
- * made of the file as it is, or compared with it: proven by its stamp.
+ * made of the file as it is, or compared with it: proven by its stamp, or while it is being written as `LiveTexts` does.
  */
 export class TextBlocks {
   readonly #task: FamilyTask;
@@ -50,8 +52,8 @@ export class TextBlocks {
     const { textIndex } = task.scanContext;
     if (!textIndex || task.matcher.conditions.length === 0) return undefined;
     const key = task.scanContext.textKey(opened, file);
-    const kept = file.stamp === undefined ? undefined : await textIndex.open(key);
-    const segments = kept?.segments.filter(({ stamps }) => stamps.includes(file.stamp ?? '')) ?? [];
+    const kept = await textIndex.open(key);
+    const segments = kept ? await trueSegments(task, opened, { file, kept, key }) : [];
     if (kept && segments.length > 0) {
       const wanted = segments.filter((segment) => isWithin(segment, bounds));
       wanted.sort((a, b) => (task.newestFirst ? b.firstBlock - a.firstBlock : a.firstBlock - b.firstBlock));
@@ -108,6 +110,39 @@ export class TextBlocks {
       if (!flag.isSet) noteProblem(family.problems, this.#opened.name, error);
     }
   }
+}
+
+/**
+ * Those that are proven by the stamp, and those that the file has only grown since, unless a sample shows that it was
+ * changed in another way.
+ */
+async function trueSegments(
+  { scanContext, family, flag }: FamilyTask,
+  { handle, name }: OpenFile,
+  { file, kept, key }: { file: ScanFile; kept: KeptIndex; key: TextKey },
+): Promise<KeptSegment[]> {
+  const isProven = ({ stamps }: KeptSegment) => file.stamp !== undefined && stamps.includes(file.stamp);
+  const proven = kept.segments.filter(isProven);
+  if (file.packedMap || proven.length === kept.segments.length) return proven;
+  const live = scanContext.live.see(handle);
+  const others = kept.segments.filter((segment) => !isProven(segment));
+  let trusted = others.filter((segment) => live.trusts(segment, handle));
+  try {
+    const blocks = trusted.length > 0 && (await live.sample(kept, trusted));
+    if (!blocks) trusted = [];
+    else if ((await scanContext.pool.run({ kind: 'verify', file, blocks }, flag)).stale.length > 0) live.doubt();
+  } catch (error) {
+    // What is not proven is scanned, which fails in the same way if the failure persists.
+    if (!flag.isSet) noteProblem(family.problems, name, error);
+    return proven;
+  }
+  if (flag.isSet) return proven;
+  trusted = trusted.filter((segment) => live.trusts(segment, handle));
+  for (const segment of others) {
+    const stamp = trusted.includes(segment) ? undefined : doubtedStamp(segment, handle);
+    if (stamp !== undefined) await scanContext.textIndex?.renew(key, [segment.firstBlock], stamp);
+  }
+  return [...proven, ...trusted];
 }
 
 function isWithin({ firstBlock, blocks }: KeptSegment, { startBytes, endBytes }: Bounds): boolean {
