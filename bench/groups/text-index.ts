@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createZone, LogDir } from '@porthole/logs';
@@ -12,10 +12,10 @@ import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { cpuSeconds } from '../process-usage.ts';
 import { median, showNumber } from '../rounds.ts';
 import { runPeer } from '../run-peer.ts';
-import { ensureSearchFolder, type SearchFolder, showSize } from '../search-files.ts';
+import { ensureBrokerLog, ensureSearchFolder, type SearchFolder, showSize } from '../search-files.ts';
 import { TimedBlock } from '../seek-files.ts';
 import { type Query, searchNode } from '../send-request.ts';
-import { startWarmNode } from '../warm-node.ts';
+import { startWarmNode, WARM_UP_FILE } from '../warm-node.ts';
 
 const GIB = 1024 ** 3;
 
@@ -72,6 +72,7 @@ export const textIndexGroup: Group = {
     rows.push(await falsePositiveRow(server, folder));
     await server.stop();
     rows.push(...(await restartRows(context, folder, flags)));
+    rows.push(...(await liveRows(context, folder)));
     if (context.effort.logBytes >= GIB) rows.push(...(await coldRows(context)));
     return rows;
   },
@@ -214,6 +215,49 @@ async function restartRows(context: BenchContext, { dir, file, path, size }: Sea
     compared(`search ${size}, first question after a restart: literal, rare, ms`, text, { bar: false }),
     compared(`search ${size}, second question after a restart: level ERROR, ms`, level, { bar: false }),
   ];
+}
+
+/** A line is added to a copy of the log every so often, so that it never comes to rest. */
+const APPENDED_EVERY_MS = 100;
+
+/** The end of a log that is being written is not indexed: at most this much. */
+const MOST_OPEN_BYTES = 130 * 1024 ** 2;
+
+/** The same questions to a node that has only seen the log while it was being written. */
+async function liveRows(context: BenchContext, { path, size }: SearchFolder): Promise<Row[]> {
+  const [dir, file] = [context.tempDir(), 'live.log'];
+  const live = join(dir, file);
+  await copyFile(path, live);
+  await ensureBrokerLog(context, join(dir, WARM_UP_FILE), 32 * 1024 ** 2);
+  let count = 0;
+  const line = () => `2026-12-31 23:00:00.${String(count++ % 1000).padStart(3, '0')}\tINFO\ta.go:1\tappended\n`;
+  const appending = setInterval(() => appendFileSync(live, line()), APPENDED_EVERY_MS);
+  try {
+    const flags = ['--search-max-index-disk', '4%', '--logging-dir', join(context.tempDir(), 'log')];
+    const server = await startWarmNode(context, dir, flags);
+    context.log('  the index is built while the log is written');
+    for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: WARM_UP_FILE, limit: 1000, ...query });
+    await waitForLiveIndex(server, statSync(live).size);
+    for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file, limit: 1000, ...query });
+    const rows: Row[] = [];
+    for (const question of QUESTIONS) {
+      const folder = { dir, file, path: live, sizeBytes: statSync(live).size, size: `${size} being written` };
+      rows.push(await searchRow(context, { folder, server, question }));
+    }
+    await server.stop();
+    return rows;
+  } finally {
+    clearInterval(appending);
+  }
+}
+
+async function waitForLiveIndex({ url }: PortholeServer, sizeBytes: number): Promise<void> {
+  const startedAt = performance.now();
+  const least = Math.max(1, sizeBytes - MOST_OPEN_BYTES) * LEAST_SHARE;
+  while ((await readMetric(url, 'porthole_text_index_built_bytes_total')) < least) {
+    if (performance.now() - startedAt > MAX_BUILD_MS) throw new Error('the text index was not built within an hour');
+    await sleep(POLL_MS);
+  }
 }
 
 /** A log that is not in the page cache, nor its index. */

@@ -54,12 +54,15 @@ export const GRAM_BYTES = 4;
 /** Most blocks of one segment: 128 MiB of text, of which a search reads a few rows of 64 bytes. */
 export const SEGMENT_BLOCKS = 512;
 
+/** A file that grows is indexed in parts of so many blocks, 16 MiB, until there are enough for a whole segment. */
+export const PART_BLOCKS = 64;
+
 /**
  * Which grams occur in adjacent blocks of a text: a row of bits per hash, in which each block has one bit, the lowest of
  * a byte first. A block that has all bits of the grams of a text may contain it; any other does not.
  */
 export interface TextSegment {
-  /** A multiple of `SEGMENT_BLOCKS`. */
+  /** A multiple of `SEGMENT_BLOCKS`, or while the file grows of `PART_BLOCKS`. */
   firstBlock: number;
   /** Bits of a row: a multiple of 8, at most `SEGMENT_BLOCKS`. */
   width: number;
@@ -104,7 +107,7 @@ export interface TextKey {
 /** Keeps segments. Only speed depends on it: what is damaged or missing is just not there. */
 export interface TextIndexStore {
   open(key: TextKey): Promise<KeptIndex | undefined>;
-  /** Adds a segment, or replaces the one with the same first block. `stamp`: the first of its `stamps`. */
+  /** Adds a segment, and removes those that start in one of its blocks. `stamp`: the first of its `stamps`. */
   put(key: TextKey, segment: TextSegment, stamp: string): Promise<void>;
   /** Segments were found to be true of a file with this stamp: it is added to theirs, the newest few are kept. */
   renew(key: TextKey, firstBlocks: readonly number[], stamp: string): Promise<void>;

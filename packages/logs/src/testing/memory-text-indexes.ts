@@ -50,6 +50,8 @@ export class MemoryTextIndexes implements TextIndexStore {
     const kept = this.#segments.get(name) ?? new Map<number, Kept>();
     this.#segments.set(name, kept);
     const sums = groupSums(rows, segment.width);
+    const endBlock = segment.firstBlock + segment.checks.length;
+    for (const first of kept.keys()) if (first >= segment.firstBlock && first < endBlock) kept.delete(first);
     kept.set(segment.firstBlock, { ...segment, blocks: segment.checks.length, at: this.#end, sums, stamps: [stamp] });
     this.#end += writeSync(this.fd, rows, 0, rows.length, this.#end);
     return Promise.resolve();

@@ -107,20 +107,24 @@ class TextIndexer {
     this.#flag.isSlow = true;
   }
 
-  /** At most `most` segments. */
-  async index(indexed: IndexedFile, most: number): Promise<IndexedText> {
+  /** At most so many segments. */
+  async index(indexed: IndexedFile, mostSegments: number): Promise<IndexedText> {
     const { file, key, live, endBlock, isOpen } = indexed;
     const done: IndexedText = { stamp: file.stamp, isDone: true, built: 0, renewed: 0, readBytes: 0, busyMs: 0 };
     const kept = await this.#store.open(key);
     try {
-      for (let first = 0; first < endBlock; first += SEGMENT_BLOCKS) {
+      for (let first = 0, next = 0; first < endBlock; first = next) {
         const known = kept?.segments.find(({ firstBlock }) => firstBlock === first);
-        const isGrown = hasGrown(known, first, indexed);
+        const most = mostBlocks(first, indexed);
+        next = first + Math.max(most, known?.blocks ?? 0);
+        next = isOpen ? next - (next % (live?.limits.partBlocks ?? 1)) : first + SEGMENT_BLOCKS;
+        const isGrown = known !== undefined && hasGrown(known, most, indexed);
         if (!isGrown && known && isTrue(known, indexed)) continue;
-        if (done.built + done.renewed >= most) return { ...done, isDone: false };
+        if (done.built + done.renewed >= mostSegments) return { ...done, isDone: false };
         const checks = kept && known && !isGrown ? await kept.checks(known) : undefined;
         const isKept = isOpen && known !== undefined && hasGrownSince(known, indexed.handle);
-        if (!(await this.#addSegment(indexed, { firstBlock: first, known: checks, isKept }, done))) break;
+        const part = { firstBlock: first, endBlock: isOpen ? first + most : undefined, known: checks };
+        if (!(await this.#addSegment(indexed, { ...part, isKept }, done))) break;
       }
     } finally {
       kept?.release();
@@ -130,11 +134,12 @@ class TextIndexer {
 
   /** False if there is nothing to add, or the file is changing. */
   async #addSegment(
-    { file, key, live, stamp, endBlock, isOpen }: IndexedFile,
-    { firstBlock, known, isKept }: Pick<SegmentJob, 'firstBlock' | 'known'> & { isKept: boolean },
+    { file, key, live, stamp }: IndexedFile,
+    { isKept, ...part }: Pick<SegmentJob, 'firstBlock' | 'endBlock' | 'known'> & { isKept: boolean },
     done: IndexedText,
   ): Promise<boolean> {
-    const job: SegmentJob = { kind: 'segment', file, firstBlock, known, ...(isOpen && { endBlock }) };
+    const { firstBlock, known } = part;
+    const job: SegmentJob = { kind: 'segment', file, ...part };
     const doubts = live?.doubts ?? 0;
     const { segment, isKnown, readBytes, busyMs } = await this.#pool.run(job, this.#flag);
     done.busyMs += busyMs;
@@ -146,7 +151,8 @@ class TextIndexer {
       await this.#store.put(key, segment, stamp);
       done.built++;
     }
-    if (isKnown || segment) live?.noteCompared(firstBlock, doubts);
+    const checks = isKnown ? known : segment?.checks;
+    if (checks) live?.noteCompared({ firstBlock, blocks: checks.length }, doubts);
     return isKnown || segment !== null;
   }
 }
@@ -157,10 +163,15 @@ function isTrue(segment: KeptSegment, { file, handle, live }: IndexedFile): bool
   return live?.trusts(segment, handle) === true && !live.isDue(segment);
 }
 
+/** How many blocks the segment from this one on should have. */
+function mostBlocks(first: number, { live, endBlock, isOpen }: IndexedFile): number {
+  if (!isOpen || !live) return Math.min(SEGMENT_BLOCKS, endBlock - first);
+  const { partBlocks, wholeBlocks } = live.limits;
+  return first % wholeBlocks === 0 && endBlock - first >= wholeBlocks ? wholeBlocks : partBlocks;
+}
+
 /** Whether there are more blocks than a segment has: it is made anew. */
-function hasGrown(known: KeptSegment | undefined, first: number, { file, endBlock, isOpen }: IndexedFile): boolean {
-  if (!known) return false;
-  const more = Math.min(SEGMENT_BLOCKS, endBlock - first) - known.blocks;
+function hasGrown({ blocks, stamps }: KeptSegment, most: number, { file, isOpen }: IndexedFile): boolean {
   // Of a file at rest, the blocks that the last record is in cannot be indexed.
-  return isOpen ? more > 0 : more > 2 && !known.stamps.includes(file.stamp ?? '');
+  return isOpen ? most > blocks : most > blocks + 2 && !stamps.includes(file.stamp ?? '');
 }

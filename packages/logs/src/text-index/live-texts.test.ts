@@ -26,8 +26,8 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
-/** What is indexed may be as new as this test can make it, and is added two blocks at a time. */
-const LIMITS = { agedMs: 60_000, grownBlocks: 2 };
+/** What is indexed may be as new as this test can make it, and is added two blocks at a time, or eight. */
+const LIMITS = { agedMs: 60_000, partBlocks: 2, wholeBlocks: 8 };
 const MINUTE_MS = 61_000;
 
 /** Blocks at the end that are not indexed: those that may change, and those that are not worth it yet. */
@@ -198,8 +198,13 @@ describe('a log that is being written', () => {
     expect(await live.index()).toMatchObject({ built: 0, renewed: 0, readBytes: 0 });
     live.append(3);
     expect(await live.index()).toMatchObject({ built: 0 });
+    expect(await live.index()).toMatchObject({ built: 2 });
+    expect(live.store.segments.map(({ blocks }) => blocks)).toEqual([8, 2, 2]);
+    // Parts become a whole one when there are enough of them.
+    live.append(5);
+    await live.index();
     expect(await live.index()).toMatchObject({ built: 1 });
-    expect(live.store.segments.map(({ blocks }) => blocks)).toEqual([12]);
+    expect(live.store.segments.map(({ blocks }) => blocks)).toEqual([8, 8]);
   });
 
   test('keeps its index when it is rotated and compressed', async () => {
@@ -248,7 +253,7 @@ describe('a log that is being written', () => {
 });
 
 describe('what is known of a log is not relied on', () => {
-  const changes: Record<string, (live: LiveLog) => void | Promise<unknown>> = {
+  const changes: Record<string, (live: LiveLog) => unknown> = {
     'if it was edited, and has the same size': (live) => live.overwrite(0.3, 'platypus'),
     'if it was edited, was looked at, and has grown since': async (live) => {
       live.overwrite(0.3, 'platypus');

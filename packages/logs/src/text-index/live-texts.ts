@@ -1,7 +1,7 @@
 import { fileStamp } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/handle-cache.ts';
 import { BLOCK_BYTES, type BlockSummary } from '../scan/block/blocks.ts';
-import { type KeptIndex, type KeptSegment, SEGMENT_BLOCKS } from '../scan/index-jobs.ts';
+import { type KeptIndex, type KeptSegment, PART_BLOCKS, SEGMENT_BLOCKS } from '../scan/index-jobs.ts';
 
 /*
  * A file that is being written has a new stamp with every line, which proves nothing about the rest of it. What was
@@ -16,25 +16,26 @@ import { type KeptIndex, type KeptSegment, SEGMENT_BLOCKS } from '../scan/index-
 export interface LiveLimits {
   /** What is at least this old is indexed: writers through mapped memory or a network may still change what is newer. */
   agedMs: number;
-  /** Blocks that are added at once: the last segment is made anew each time. Divides `SEGMENT_BLOCKS`. */
-  grownBlocks: number;
+  /** A file that grows is indexed in parts of so many blocks, until there are enough for a whole segment. */
+  partBlocks: number;
+  wholeBlocks: number;
 }
 
-export const LIVE_LIMITS: LiveLimits = { agedMs: 60_000, grownBlocks: SEGMENT_BLOCKS / 2 };
+const LIVE_LIMITS: LiveLimits = { agedMs: 60_000, partBlocks: PART_BLOCKS, wholeBlocks: SEGMENT_BLOCKS };
 
 /** Ends of records, and of secrets that are masked, depend on what follows: so many blocks at the end are left out. */
 const OPEN_BLOCKS = 4;
 
 /** How much a file has to grow until there is something to index. */
-export const LIVE_STEP_BYTES = LIVE_LIMITS.grownBlocks * BLOCK_BYTES;
+export const LIVE_STEP_BYTES = PART_BLOCKS * BLOCK_BYTES;
 export const OPEN_BYTES = OPEN_BLOCKS * BLOCK_BYTES;
 
 /** Files that are remembered. */
 const MAX_FILES = 1024;
 
-/** Blocks compared by each question, and the segments that they are from: 8 MiB take about two milliseconds. */
-const SAMPLED_SEGMENTS = 8;
-const SAMPLED_PER_SEGMENT = 4;
+/** Blocks compared by each question, and the segments that they are from: 3 MiB take a millisecond. */
+const SAMPLED_SEGMENTS = 6;
+const SAMPLED_PER_SEGMENT = 2;
 
 /** While questions keep coming, all blocks are compared this often at most. */
 const COMPARED_MS = 60_000;
@@ -47,17 +48,17 @@ type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'cha
 
 /** What is known of the files that this process has looked at. */
 export class LiveTexts {
-  readonly #limits: LiveLimits;
+  readonly limits: LiveLimits;
   readonly #files = new Map<string, LiveText>();
 
   constructor(limits = LIVE_LIMITS) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /** The file, as it was seen now. */
   see(handle: Stamped): LiveText {
     const key = `${handle.dev}:${handle.ino}`;
-    const text = this.#files.get(key) ?? new LiveText(handle, this.#limits);
+    const text = this.#files.get(key) ?? new LiveText(handle, this.limits);
     this.#files.delete(key);
     this.#files.set(key, text);
     const [oldest] = this.#files.keys();
@@ -68,13 +69,13 @@ export class LiveTexts {
 }
 
 export class LiveText {
-  readonly #limits: LiveLimits;
+  readonly limits: LiveLimits;
   #seen: Stamped;
   /** A size it had for long enough, and one that it will have had. */
   #aged = { sizeBytes: 0, sinceMs: 0 };
   #next: { sizeBytes: number; sinceMs: number };
   /** When segments were compared as a whole, or built, by first block; forgotten with every doubt. */
-  #comparedMs = new Map<number, number>();
+  #comparedMs = new Map<string, number>();
   #doubts = 0;
   #usedMs = Number.NEGATIVE_INFINITY;
   #turn = 0;
@@ -82,7 +83,7 @@ export class LiveText {
   constructor(seen: Stamped, limits: LiveLimits) {
     this.#seen = seen;
     this.#next = { sizeBytes: seen.sizeBytes, sinceMs: Date.now() };
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   see(now: Stamped): void {
@@ -94,21 +95,20 @@ export class LiveText {
     const { sizeBytes } = now;
     this.#aged.sizeBytes = Math.min(this.#aged.sizeBytes, sizeBytes);
     this.#next.sizeBytes = Math.min(this.#next.sizeBytes, sizeBytes);
-    if (Date.now() - this.#next.sinceMs < this.#limits.agedMs) return;
+    if (Date.now() - this.#next.sinceMs < this.limits.agedMs) return;
     this.#aged = this.#next;
     this.#next = { sizeBytes, sinceMs: Date.now() };
   }
 
   /** Blocks that are old enough to be indexed. */
   get finishedBlocks(): number {
-    const { grownBlocks } = this.#limits;
     const whole = Math.floor(this.#aged.sizeBytes / BLOCK_BYTES) - OPEN_BLOCKS;
-    return Math.max(0, Math.floor(whole / grownBlocks) * grownBlocks);
+    return Math.max(0, whole - (whole % this.limits.partBlocks));
   }
 
   /** The size from which on there is more to index than now. */
   get grownBytes(): number {
-    return (this.finishedBlocks + this.#limits.grownBlocks + OPEN_BLOCKS) * BLOCK_BYTES;
+    return (this.finishedBlocks + this.limits.partBlocks + OPEN_BLOCKS) * BLOCK_BYTES;
   }
 
   /** Changes with every doubt: what was read before proves nothing after it. */
@@ -126,17 +126,17 @@ export class LiveText {
   trusts(segment: KeptSegment, now: Stamped): boolean {
     const { firstBlock, blocks } = segment;
     if ((firstBlock + blocks) * BLOCK_BYTES > now.sizeBytes) return false;
-    return this.#comparedMs.has(firstBlock) || (this.#doubts === 0 && hasGrownSince(segment, now));
+    return this.#comparedMs.has(keyOf(segment)) || (this.#doubts === 0 && hasGrownSince(segment, now));
   }
 
   /** Whether a segment should be compared as a whole, because questions have relied on it since it was. */
-  isDue({ firstBlock }: KeptSegment): boolean {
-    const comparedMs = this.#comparedMs.get(firstBlock) ?? Number.NEGATIVE_INFINITY;
+  isDue(segment: KeptSegment): boolean {
+    const comparedMs = this.#comparedMs.get(keyOf(segment)) ?? Number.NEGATIVE_INFINITY;
     return this.#usedMs > comparedMs && Date.now() - comparedMs >= COMPARED_MS;
   }
 
-  noteCompared(firstBlock: number, doubts: number): void {
-    if (doubts === this.#doubts) this.#comparedMs.set(firstBlock, Date.now());
+  noteCompared(segment: Pick<KeptSegment, 'firstBlock' | 'blocks'>, doubts: number): void {
+    if (doubts === this.#doubts) this.#comparedMs.set(keyOf(segment), Date.now());
   }
 
   /**
@@ -155,13 +155,20 @@ export class LiveText {
       const segment = sorted[number];
       const checks = segment && (await kept.checks(segment));
       if (!checks) return undefined;
-      for (const column of spread(checks.length, SAMPLED_PER_SEGMENT, turn)) {
+      const columns = new Set([...(number === 0 ? [0] : []), ...(number === sorted.length - 1 ? [checks.length - 1] : [])]);
+      for (let index = 0; index < SAMPLED_PER_SEGMENT; index++)
+        columns.add((SAMPLED_PER_SEGMENT * turn + index) % checks.length);
+      for (const column of columns) {
         const check = checks[column];
         if (check) sampled.push({ block: segment.firstBlock + column, check });
       }
     }
     return sampled;
   }
+}
+
+function keyOf({ firstBlock, blocks }: Pick<KeptSegment, 'firstBlock' | 'blocks'>): string {
+  return `${firstBlock}:${blocks}`;
 }
 
 /** Of a segment that was read while the file could change without a new stamp. */

@@ -3,7 +3,7 @@ import { readFd } from '../fs-calls.ts';
 import { GRAM_ROWS } from '../kernel/scan-kernel.ts';
 import { isSystemError } from '../log-error.ts';
 import type { BlockCheck } from '../scan/block/blocks.ts';
-import { type KeptSegment, SEGMENT_BLOCKS, type TextSegment } from '../scan/index-jobs.ts';
+import { type KeptSegment, PART_BLOCKS, SEGMENT_BLOCKS, type TextSegment } from '../scan/index-jobs.ts';
 import { groupSums, ROWS_PER_GROUP } from '../scan/tasks/probe.ts';
 
 /*
@@ -13,7 +13,7 @@ import { groupSums, ROWS_PER_GROUP } from '../scan/tasks/probe.ts';
  *   segment: a page (magic, first block, width, blocks, stamp, checksums of the rows), two pages of checks, the rows
  *   renewal: a page (magic, number of segments, stamp, their first blocks)
  *
- * A later segment replaces an earlier one with the same first block.
+ * A later segment replaces earlier ones that start in one of its blocks.
  */
 export const PAGE_BYTES = 4096;
 const SUM_AT = PAGE_BYTES - 4;
@@ -140,7 +140,7 @@ function entryBytes(page: Buffer): number | undefined {
   if (page.readUInt32LE(0) !== SEGMENT_MAGIC) return undefined;
   const [firstBlock, width, blocks] = [page.readUInt32LE(4), page.readUInt32LE(8), page.readUInt32LE(12)];
   const isPlausible =
-    firstBlock % SEGMENT_BLOCKS === 0 && width % 8 === 0 && width <= SEGMENT_BLOCKS && blocks <= width;
+    firstBlock % PART_BLOCKS === 0 && width % 8 === 0 && width <= SEGMENT_BLOCKS && blocks <= width;
   return isPlausible && blocks > 0 ? segmentBytes(width) : undefined;
 }
 
@@ -158,8 +158,11 @@ function addEntry(table: SegmentTable, page: Buffer): void {
     return;
   }
   const [firstBlock, width, blocks] = [page.readUInt32LE(4), page.readUInt32LE(8), page.readUInt32LE(12)];
-  const replaced = table.segments.get(firstBlock);
-  if (replaced) table.deadBytes += segmentBytes(replaced.width);
+  for (const replaced of table.segments.values()) {
+    if (replaced.firstBlock < firstBlock || replaced.firstBlock >= firstBlock + blocks) continue;
+    table.deadBytes += segmentBytes(replaced.width);
+    table.segments.delete(replaced.firstBlock);
+  }
   const sums = Uint32Array.from({ length: SUMS }, (_, index) => page.readUInt32LE(SUMS_AT + 4 * index));
   const at = table.end + PAGE_BYTES + CHECKS_BYTES;
   table.segments.set(firstBlock, { firstBlock, width, blocks, at, sums, stamps: [stamp] });

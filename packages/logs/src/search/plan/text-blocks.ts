@@ -4,7 +4,6 @@ import {
   type KeptIndex,
   type KeptSegment,
   type ProbeJob,
-  SEGMENT_BLOCKS,
   type TextKey,
 } from '../../scan/index-jobs.ts';
 import { doubtedStamp } from '../../text-index/live-texts.ts';
@@ -66,7 +65,7 @@ export class TextBlocks {
 
   /** Whether a block that was looked up may contain the texts. */
   readonly mayContain = (block: number): boolean => {
-    const known = this.#bits.get(segmentNumber(block));
+    const known = this.#bits.get(this.#partAt(block));
     if (!known) return true;
     const column = block - known.segment.firstBlock;
     return column >= known.segment.blocks || (((known.bits[column >> 3] ?? 0) >> (column & 7)) & 1) === 1;
@@ -74,11 +73,19 @@ export class TextBlocks {
 
   /** Looks up blocks `[first, end)`, the next ones in scan order. */
   async lookUp(first: number, end: number): Promise<void> {
-    const isNeeded = ({ firstBlock }: KeptSegment) => firstBlock < end && firstBlock + SEGMENT_BLOCKS > first;
+    const isNeeded = ({ firstBlock, blocks }: KeptSegment) => firstBlock < end && firstBlock + blocks > first;
     while (this.#segments.some(isNeeded) && !this.#task.flag.isSet) {
       await this.#probe(this.#segments.splice(0, this.#most));
       this.#most = Math.min(this.#most * PROBE_GROWTH, MAX_PROBED);
     }
+  }
+
+  get #partBlocks(): number {
+    return this.#task.scanContext.live.limits.partBlocks;
+  }
+
+  #partAt(block: number): number {
+    return Math.floor(block / this.#partBlocks);
   }
 
   close(): void {
@@ -99,7 +106,9 @@ export class TextBlocks {
       const { bits, isDamaged } = await scanContext.pool.run(job, flag);
       segments.forEach((segment, index) => {
         const found = bits[index];
-        if (found) this.#bits.set(segmentNumber(segment.firstBlock), { segment, bits: found });
+        const { firstBlock, blocks } = segment;
+        for (let block = firstBlock; found && block < firstBlock + blocks; block += this.#partBlocks)
+          this.#bits.set(this.#partAt(block), { segment, bits: found });
       });
       if (isDamaged) await scanContext.textIndex?.drop(this.#key);
       // The filter requires no text, or the index is damaged: the others would exclude nothing either.
@@ -147,8 +156,4 @@ async function trueSegments(
 
 function isWithin({ firstBlock, blocks }: KeptSegment, { startBytes, endBytes }: Bounds): boolean {
   return firstBlock <= blockAt(endBytes - 1) && firstBlock + blocks > blockAt(startBytes);
-}
-
-function segmentNumber(block: number): number {
-  return Math.floor(block / SEGMENT_BLOCKS);
 }
