@@ -54,7 +54,7 @@ export const GRAM_BYTES = 4;
 /** Most blocks of one segment: 128 MiB of text, of which a search reads a few rows of 64 bytes. */
 export const SEGMENT_BLOCKS = 512;
 
-/** A file that grows is indexed in parts of so many blocks, 16 MiB, until there are enough for a whole segment. */
+/** A file that grows is indexed in segments of so many blocks, 16 MiB, which stay as they are. */
 export const PART_BLOCKS = 64;
 
 /**
@@ -62,7 +62,7 @@ export const PART_BLOCKS = 64;
  * a byte first. A block that has all bits of the grams of a text may contain it; any other does not.
  */
 export interface TextSegment {
-  /** A multiple of `SEGMENT_BLOCKS`, or while the file grows of `PART_BLOCKS`. */
+  /** A multiple of `SEGMENT_BLOCKS`, or in a file that has grown of `PART_BLOCKS`. */
   firstBlock: number;
   /** Bits of a row: a multiple of 8, at most `SEGMENT_BLOCKS`. */
   width: number;

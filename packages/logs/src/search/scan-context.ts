@@ -98,7 +98,7 @@ export class ScanContext {
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
     if (!isMapped(file)) {
-      if (this.textIndex) this.live.see(handle);
+      if (this.textIndex) this.live.see(file);
       return plain;
     }
     const packedMap = await this.#packedMap(file, plain, flag);

@@ -16,7 +16,7 @@ import {
 /** Files that stay open for the next search. */
 const MAX_IDLE_FILES = 32;
 
-/** A file that contains more of what was replaced than this, and twice as much as of what is valid, is made anew. */
+/** A file that contains more of what was replaced than this, and than of what is valid, is made anew. */
 const MAX_DEAD_BYTES = 16 * 1024 ** 2;
 
 const writeFd = promisify(fs.write);
@@ -256,7 +256,7 @@ export class FileTextIndexes implements TextIndexStore {
   /** With one call at the end of the file, so that another process can do the same. */
   async #append(file: OpenedFile, entry: Buffer): Promise<void> {
     const { name, table } = file;
-    if (table.deadBytes > MAX_DEAD_BYTES && table.deadBytes > (2 * table.end) / 3) return this.#dropFile(name);
+    if (table.deadBytes > MAX_DEAD_BYTES && table.deadBytes > table.end / 2) return this.#dropFile(name);
     const fd = await this.#dir.openAppend(name);
     if (fd === undefined) return;
     try {

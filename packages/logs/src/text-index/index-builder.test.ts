@@ -96,6 +96,40 @@ describe('in the background', () => {
     expect(await run()).toEqual([]);
   });
 
+  test('a large file is indexed while it is written, and again once it has grown', async () => {
+    const files = [
+      seen('a.log', { mib: 64, agoMs: 0 }),
+      seen('small.log', { agoMs: 0 }),
+      seen('a.gz', { mib: 64, agoMs: 0 }),
+    ];
+    const { builder, run, deps } = setUp(files, { segments: 2 });
+    const { indexText } = deps;
+    deps.indexText = async (...call) => ({ ...(await indexText(...call)), stamp: undefined, grownBytes: 80 * MIB });
+    expect(await run()).toEqual(['a.log', 'a.log']);
+    const grown = Array.from(builder.unsettled, ([name, { grownBytes }]) => [name, grownBytes / MIB]);
+    expect(grown.sort()).toEqual([
+      ['a.gz', Infinity],
+      ['a.log', 80],
+      ['small.log', 17],
+    ]);
+    expect(await run()).toEqual(['a.log', 'a.log']);
+    // That it grew is no reason to wait once it is at rest.
+    files[0] = seen('a.log', { mib: 64, agoMs: 70_000 });
+    expect(await run()).toEqual(['a.log', 'a.log']);
+    expect(await run()).toEqual([]);
+  });
+
+  test('beside searches, a file that is written and has nothing to index does not stop others', async () => {
+    const files = [seen('a.log', { mib: 64, agoMs: 0 }), seen('b.log')];
+    const { run, deps } = setUp(files, { isBusy: true });
+    const { indexText } = deps;
+    deps.indexText = async (name, options) => ({
+      ...(await indexText(name, options)),
+      ...(name === 'a.log' && { built: 0 }),
+    });
+    expect(await run()).toEqual(['a.log', 'b.log']);
+  });
+
   test('a file that has no room, or is gone, is left alone', async () => {
     const full = setUp([seen('a.log'), seen('b.log')], { segments: 9, refuses: true });
     expect((await full.run()).sort()).toEqual(['a.log', 'b.log']);

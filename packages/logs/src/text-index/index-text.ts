@@ -14,7 +14,7 @@ import type { FileOpener } from '../search/files/open-file.ts';
 import { cancellable } from '../search/packed-text.ts';
 import type { ScanContext } from '../search/scan-context.ts';
 import type { ReadOptions } from '../types.ts';
-import { hasGrownSince, type LiveText, unsettledStamp } from './live-texts.ts';
+import { hasGrownSince, type LiveLimits, type LiveText, unsettledStamp } from './live-texts.ts';
 
 /** It takes its turn like a client. */
 const INDEXING = 'index';
@@ -47,6 +47,7 @@ interface IndexedFile {
   key: TextKey;
   /** The file as it was seen before it is read; `undefined` if what was read of it proves nothing while it grows. */
   live: LiveText | undefined;
+  limits: LiveLimits;
   /** Of what is built or renewed. */
   stamp: string;
   /** Blocks that can be indexed; `isOpen`: there will be more. */
@@ -67,7 +68,7 @@ export async function indexText(
     return await cancellable({ signal, client: INDEXING }, async (flag) => {
       const file = await scanContext.prepare(opened, flag, []);
       const { handle } = opened;
-      const live = file.packedMap ? undefined : scanContext.live.see(handle);
+      const live = file.packedMap ? undefined : scanContext.live.see(opened);
       const isOpen = file.stamp === undefined;
       const done = await new TextIndexer({ store, pool, flag }).index(
         {
@@ -75,6 +76,7 @@ export async function indexText(
           handle,
           key: scanContext.textKey(opened, file),
           live,
+          limits: scanContext.live.limits,
           stamp: file.stamp ?? unsettledStamp(handle),
           endBlock: isOpen ? (live?.finishedBlocks ?? 0) : blockCount(file.textBytes),
           isOpen,
@@ -116,15 +118,16 @@ class TextIndexer {
       for (let first = 0, next = 0; first < endBlock; first = next) {
         const known = kept?.segments.find(({ firstBlock }) => firstBlock === first);
         const most = mostBlocks(first, indexed);
-        next = first + Math.max(most, known?.blocks ?? 0);
-        next = isOpen ? next - (next % (live?.limits.partBlocks ?? 1)) : first + SEGMENT_BLOCKS;
-        const isGrown = known !== undefined && hasGrown(known, most, indexed);
+        next = first + (known ? coveredBlocks(known, most, indexed) : most);
+        const isGrown = known !== undefined && !isOpen && hasGrown(known, most, indexed);
         if (!isGrown && known && isTrue(known, indexed)) continue;
         if (done.built + done.renewed >= mostSegments) return { ...done, isDone: false };
         const checks = kept && known && !isGrown ? await kept.checks(known) : undefined;
         const isKept = isOpen && known !== undefined && hasGrownSince(known, indexed.handle);
         const part = { firstBlock: first, endBlock: isOpen ? first + most : undefined, known: checks };
+        const built = done.built;
         if (!(await this.#addSegment(indexed, { ...part, isKept }, done))) break;
+        if (done.built > built) next = first + most;
       }
     } finally {
       kept?.release();
@@ -163,15 +166,20 @@ function isTrue(segment: KeptSegment, { file, handle, live }: IndexedFile): bool
   return live?.trusts(segment, handle) === true && !live.isDue(segment);
 }
 
-/** How many blocks the segment from this one on should have. */
-function mostBlocks(first: number, { live, endBlock, isOpen }: IndexedFile): number {
-  if (!isOpen || !live) return Math.min(SEGMENT_BLOCKS, endBlock - first);
-  const { partBlocks, wholeBlocks } = live.limits;
+/** How many blocks a new segment from this one on has at most. */
+function mostBlocks(first: number, { limits: { partBlocks, wholeBlocks }, endBlock, isOpen }: IndexedFile): number {
+  if (!isOpen) return Math.min(SEGMENT_BLOCKS - (first % SEGMENT_BLOCKS), endBlock - first);
   return first % wholeBlocks === 0 && endBlock - first >= wholeBlocks ? wholeBlocks : partBlocks;
 }
 
-/** Whether there are more blocks than a segment has: it is made anew. */
-function hasGrown({ blocks, stamps }: KeptSegment, most: number, { file, isOpen }: IndexedFile): boolean {
-  // Of a file at rest, the blocks that the last record is in cannot be indexed.
-  return isOpen ? most > blocks : most > blocks + 2 && !stamps.includes(file.stamp ?? '');
+/** Blocks from the start of a segment to that of the next one. The last one of a file at rest may have any number. */
+function coveredBlocks({ blocks }: KeptSegment, most: number, { limits, isOpen }: IndexedFile): number {
+  const odd = blocks % limits.partBlocks;
+  return isOpen ? Math.max(limits.partBlocks, blocks - odd) : odd === 0 ? blocks : most;
+}
+
+/** Whether there are more blocks at the end of a file at rest than its last segment has: it is made anew. */
+function hasGrown({ blocks, stamps }: KeptSegment, most: number, { file, limits }: IndexedFile): boolean {
+  // The blocks that the last record is in cannot be indexed.
+  return blocks % limits.partBlocks > 0 && most > blocks + 2 && !stamps.includes(file.stamp ?? '');
 }

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -59,6 +59,27 @@ test('a text that was never searched is found without reading the rest, also aft
   expect(await find(after)).toEqual({ found: 1, isFast: true });
   expect(after.usage.diskIndex.builtBytes).toBe(0);
   expect(statSync(index).mode & 0o777).toBe(0o700);
+});
+
+test('a log that is being written is indexed in the background, also for the next process', async () => {
+  const { path, open } = setUp();
+  const write = (text: string) => {
+    appendFileSync(path, text);
+    utimesSync(path, Date.now() / 1000, Date.now() / 1000);
+  };
+  write(TEXT.repeat(4));
+  const live = { agedMs: 0, partBlocks: 64, wholeBlocks: 512 };
+  const before = open({ live });
+  await build(before);
+  write(TEXT.slice(0, 1000));
+  expect(await find(before)).toEqual({ found: 5, isFast: false });
+  const scanned = async (logs: LogDir) => (await runSearch(logs, { file: 'a.log', terms: ['not-in-there'] })).end;
+  const { scannedBytes, skippedBytes } = await scanned(before);
+  expect(skippedBytes).toBeGreaterThan(16 * 1024 ** 2);
+  expect(scannedBytes + skippedBytes).toBe(statSync(path).size);
+  await before.close();
+  write(TEXT.slice(0, 1000));
+  expect((await scanned(open({ live }))).skippedBytes).toBe(skippedBytes);
 });
 
 test('a search makes its file the first to be indexed', async () => {

@@ -200,11 +200,6 @@ describe('a log that is being written', () => {
     expect(await live.index()).toMatchObject({ built: 0 });
     expect(await live.index()).toMatchObject({ built: 2 });
     expect(live.store.segments.map(({ blocks }) => blocks)).toEqual([8, 2, 2]);
-    // Parts become a whole one when there are enough of them.
-    live.append(5);
-    await live.index();
-    expect(await live.index()).toMatchObject({ built: 1 });
-    expect(live.store.segments.map(({ blocks }) => blocks)).toEqual([8, 8]);
   });
 
   test('keeps its index when it is rotated and compressed', async () => {

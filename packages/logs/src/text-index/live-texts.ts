@@ -2,6 +2,7 @@ import { fileStamp } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/handle-cache.ts';
 import { BLOCK_BYTES, type BlockSummary } from '../scan/block/blocks.ts';
 import { type KeptIndex, type KeptSegment, PART_BLOCKS, SEGMENT_BLOCKS } from '../scan/index-jobs.ts';
+import type { OpenFile } from '../search/files/open-file.ts';
 
 /*
  * A file that is being written has a new stamp with every line, which proves nothing about the rest of it. What was
@@ -16,7 +17,7 @@ import { type KeptIndex, type KeptSegment, PART_BLOCKS, SEGMENT_BLOCKS } from '.
 export interface LiveLimits {
   /** What is at least this old is indexed: writers through mapped memory or a network may still change what is newer. */
   agedMs: number;
-  /** A file that grows is indexed in parts of so many blocks, until there are enough for a whole segment. */
+  /** What is appended is indexed in segments of so many blocks; if there are enough from the start, of so many. */
   partBlocks: number;
   wholeBlocks: number;
 }
@@ -55,9 +56,9 @@ export class LiveTexts {
     this.limits = limits;
   }
 
-  /** The file, as it was seen now. */
-  see(handle: Stamped): LiveText {
-    const key = `${handle.dev}:${handle.ino}`;
+  /** The file, as it was seen now. With other rules of masking, or another start, it is another text. */
+  see({ key: file, format, startHash, handle }: Pick<OpenFile, 'key' | 'format' | 'startHash' | 'handle'>): LiveText {
+    const key = `${file}:${format}:${startHash}`;
     const text = this.#files.get(key) ?? new LiveText(handle, this.limits);
     this.#files.delete(key);
     this.#files.set(key, text);
@@ -74,7 +75,7 @@ export class LiveText {
   /** A size it had for long enough, and one that it will have had. */
   #aged = { sizeBytes: 0, sinceMs: 0 };
   #next: { sizeBytes: number; sinceMs: number };
-  /** When segments were compared as a whole, or built, by first block; forgotten with every doubt. */
+  /** When segments were compared as a whole, or built; forgotten with every doubt. */
   #comparedMs = new Map<string, number>();
   #doubts = 0;
   #usedMs = Number.NEGATIVE_INFINITY;
@@ -155,7 +156,10 @@ export class LiveText {
       const segment = sorted[number];
       const checks = segment && (await kept.checks(segment));
       if (!checks) return undefined;
-      const columns = new Set([...(number === 0 ? [0] : []), ...(number === sorted.length - 1 ? [checks.length - 1] : [])]);
+      const columns = new Set([
+        ...(number === 0 ? [0] : []),
+        ...(number === sorted.length - 1 ? [checks.length - 1] : []),
+      ]);
       for (let index = 0; index < SAMPLED_PER_SEGMENT; index++)
         columns.add((SAMPLED_PER_SEGMENT * turn + index) % checks.length);
       for (const column of columns) {

@@ -139,8 +139,7 @@ function entryBytes(page: Buffer): number | undefined {
   if (page.readUInt32LE(0) === RENEWAL_MAGIC) return page.readUInt32LE(4) <= MAX_RENEWED ? PAGE_BYTES : undefined;
   if (page.readUInt32LE(0) !== SEGMENT_MAGIC) return undefined;
   const [firstBlock, width, blocks] = [page.readUInt32LE(4), page.readUInt32LE(8), page.readUInt32LE(12)];
-  const isPlausible =
-    firstBlock % PART_BLOCKS === 0 && width % 8 === 0 && width <= SEGMENT_BLOCKS && blocks <= width;
+  const isPlausible = firstBlock % PART_BLOCKS === 0 && width % 8 === 0 && width <= SEGMENT_BLOCKS && blocks <= width;
   return isPlausible && blocks > 0 ? segmentBytes(width) : undefined;
 }
 

@@ -1,11 +1,6 @@
 import { blockAt } from '../../scan/block/blocks.ts';
 import type { ScanFile } from '../../scan/block/scan-file.ts';
-import {
-  type KeptIndex,
-  type KeptSegment,
-  type ProbeJob,
-  type TextKey,
-} from '../../scan/index-jobs.ts';
+import { type KeptIndex, type KeptSegment, type ProbeJob, type TextKey } from '../../scan/index-jobs.ts';
 import { doubtedStamp } from '../../text-index/live-texts.ts';
 import { noteProblem } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
@@ -127,13 +122,14 @@ export class TextBlocks {
  */
 async function trueSegments(
   { scanContext, family, flag }: FamilyTask,
-  { handle, name }: OpenFile,
+  opened: OpenFile,
   { file, kept, key }: { file: ScanFile; kept: KeptIndex; key: TextKey },
 ): Promise<KeptSegment[]> {
   const isProven = ({ stamps }: KeptSegment) => file.stamp !== undefined && stamps.includes(file.stamp);
   const proven = kept.segments.filter(isProven);
   if (file.packedMap || proven.length === kept.segments.length) return proven;
-  const live = scanContext.live.see(handle);
+  const { handle, name } = opened;
+  const live = scanContext.live.see(opened);
   const others = kept.segments.filter((segment) => !isProven(segment));
   let trusted = others.filter((segment) => live.trusts(segment, handle));
   try {
