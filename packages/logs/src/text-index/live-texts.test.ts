@@ -218,7 +218,7 @@ describe('a log that is being written', () => {
     writeFileSync(`${live.path}.1.gz`, gzipSync(live.text));
     rmSync(`${live.path}.1`);
     live.pass(3_600_000);
-    expect(await live.logs.indexText('a.log.1.gz')).toMatchObject({ built: 0, renewed: 1 });
+    expect(await live.logs.indexText('a.log.1.gz')).toMatchObject({ built: 0, renewed: 2 });
     expect(await rotated()).toEqual([1, true]);
   });
 
