@@ -1,5 +1,6 @@
 import { type RecordBatch, toItems } from '@porthole/records';
 import { BlockIndexes } from './block-index/block-index.ts';
+import type { LiveLimits } from './block-index/live-texts.ts';
 import { CancelFlag } from './cancel-flag.ts';
 import { DiskIndex } from './disk-index/disk-index.ts';
 import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
@@ -34,7 +35,6 @@ import { type SearchLimits, SearchSlots } from './search/search-slots.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
 import { type IndexedText, type IndexOptions, indexText } from './text-index/index-text.ts';
-import type { LiveLimits } from './text-index/live-texts.ts';
 import type {
   Digest,
   DigestQuery,

@@ -54,8 +54,8 @@ export const GRAM_BYTES = 4;
 /** Most blocks of one segment: 128 MiB of text, of which a search reads a few rows of 64 bytes. */
 export const SEGMENT_BLOCKS = 512;
 
-/** A file that grows is indexed in segments of so many blocks, 16 MiB, which stay as they are. */
-export const PART_BLOCKS = 64;
+/** A file that grows is indexed in segments of so many blocks, 8 MiB, which stay as they are. */
+export const PART_BLOCKS = 32;
 
 /**
  * Which grams occur in adjacent blocks of a text: a row of bits per hash, in which each block has one bit, the lowest of

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BlockIndexes, FileIndex } from '../block-index/block-index.ts';
 import { CheckedIndex } from '../block-index/checked-index.ts';
+import { type LiveLimits, LiveTexts } from '../block-index/live-texts.ts';
 import type { SummaryStore } from '../block-index/summary-store.ts';
 import { CancelFlag } from '../cancel-flag.ts';
 import { fnv1a } from '../cursor/cursor.ts';
@@ -13,7 +14,6 @@ import type { PackedMap, ScanFile } from '../scan/block/scan-file.ts';
 import type { TextIndexStore, TextKey } from '../scan/index-jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
-import { type LiveLimits, LiveTexts } from '../text-index/live-texts.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
 import type { OpenFamily } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIVE_STEP_BYTES, OPEN_BYTES } from '../block-index/live-texts.ts';
 import { isPackedName } from '../file/compression.ts';
 import { fileStamp } from '../file/file-stamp.ts';
 import { LogError, ThreadLost } from '../log-error.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { IndexedText } from './index-text.ts';
-import { LIVE_STEP_BYTES, OPEN_BYTES } from './live-texts.ts';
 
 /** Smaller texts are scanned in no time. Archives contain about ten times their size. */
 const MIN_BYTES = 4 * 1024 ** 2;

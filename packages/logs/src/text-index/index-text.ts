@@ -1,3 +1,4 @@
+import { hasGrownSince, type LiveLimits, type LiveText, unsettledStamp } from '../block-index/live-texts.ts';
 import type { CancelFlag } from '../cancel-flag.ts';
 import type { LogHandle } from '../file/handle-cache.ts';
 import { blockCount } from '../scan/block/blocks.ts';
@@ -14,7 +15,6 @@ import type { FileOpener } from '../search/files/open-file.ts';
 import { cancellable } from '../search/packed-text.ts';
 import type { ScanContext } from '../search/scan-context.ts';
 import type { ReadOptions } from '../types.ts';
-import { hasGrownSince, type LiveLimits, type LiveText, unsettledStamp } from './live-texts.ts';
 
 /** It takes its turn like a client. */
 const INDEXING = 'index';

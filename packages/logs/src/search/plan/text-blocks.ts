@@ -1,7 +1,7 @@
+import { doubtedStamp } from '../../block-index/live-texts.ts';
 import { blockAt } from '../../scan/block/blocks.ts';
 import type { ScanFile } from '../../scan/block/scan-file.ts';
-import { type KeptIndex, type KeptSegment, type ProbeJob, type TextKey } from '../../scan/index-jobs.ts';
-import { doubtedStamp } from '../../text-index/live-texts.ts';
+import type { KeptIndex, KeptSegment, ProbeJob, TextKey } from '../../scan/index-jobs.ts';
 import { noteProblem } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
 import type { FamilyTask } from './file-parts.ts';

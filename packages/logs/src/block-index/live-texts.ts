@@ -1,8 +1,8 @@
 import { fileStamp } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/handle-cache.ts';
+import type { FormatName } from '../parse/format.ts';
 import { BLOCK_BYTES, type BlockSummary } from '../scan/block/blocks.ts';
 import { type KeptIndex, type KeptSegment, PART_BLOCKS, SEGMENT_BLOCKS } from '../scan/index-jobs.ts';
-import type { OpenFile } from '../search/files/open-file.ts';
 
 /*
  * A file that is being written has a new stamp with every line, which proves nothing about the rest of it. What was
@@ -47,6 +47,14 @@ const DOUBTED = '!';
 
 type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'changedNs'>;
 
+/** A file, by what identifies it and the start of its text. */
+interface SeenText {
+  key: string;
+  format: FormatName;
+  startHash: string;
+  handle: Stamped;
+}
+
 /** What is known of the files that this process has looked at. */
 export class LiveTexts {
   readonly limits: LiveLimits;
@@ -57,7 +65,7 @@ export class LiveTexts {
   }
 
   /** The file, as it was seen now. With other rules of masking, or another start, it is another text. */
-  see({ key: file, format, startHash, handle }: Pick<OpenFile, 'key' | 'format' | 'startHash' | 'handle'>): LiveText {
+  see({ key: file, format, startHash, handle }: SeenText): LiveText {
     const key = `${file}:${format}:${startHash}`;
     const text = this.#files.get(key) ?? new LiveText(handle, this.limits);
     this.#files.delete(key);
