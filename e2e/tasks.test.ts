@@ -218,27 +218,23 @@ test('beside PostgreSQL', async () => {
         JSON.stringify(server.configCommand.slice(0, -1)).replace(/\]$/, ','),
       ],
       ['/etc/', `${dir}/etc/`],
+      ['/var/lib/', `${dir}/`],
     ],
     env: { PORTHOLE_URL: `http://127.0.0.1:${port}` },
   });
   const unit = readFileSync(join(import.meta.dirname, '../deploy/systemd/porthole.service'), 'utf8');
   const printed = await page.run({
-    'apt install postgresql': () => server.start(),
-    'cp -r release /opt/porthole': () => {},
-    'cd /opt/porthole && npm ci --omit=dev --ignore-scripts': () => {},
-    'ln -s /opt/porthole/node_modules/porthole/bin/porthole.cjs /usr/local/bin/porthole': () => {},
+    'apt install postgresql ./porthole_0.1.0-1_amd64.deb': () => server.start(),
     // The tests of a sidecar ask as the owner of the database.
     'su postgres -c "psql -c \'create role porthole login; grant pg_read_all_settings to porthole\'"': () => {
       const [psql = '', ...args] = server.configCommand.slice(0, -2);
       const sql = 'create role porthole login; grant pg_read_all_settings to porthole';
       execFileSync(psql, [...args, '-c', sql], { stdio: 'pipe' });
     },
-    'cp deploy/systemd/porthole.service /etc/systemd/system/': () => {},
-    'systemctl daemon-reload': () => {},
-    'systemctl enable --now porthole': async () => {
-      const [, , , ...words] = (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(' ');
-      const args = words.map((word) => page.here(word).replace('/var/lib/', `${page.dir}/`));
-      await new Program(['serve', ...args, ...PORT_FLAGS, String(port)], { cwd: page.dir, env: page.env }).ready();
+    'systemctl restart porthole': async () => {
+      const [, ...words] = (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(' ');
+      const args = words.map((word) => page.here(word));
+      await new Program([...args, ...PORT_FLAGS, String(port)], { cwd: page.dir, env: page.env }).ready();
       await server.provoke();
     },
   });
