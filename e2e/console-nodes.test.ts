@@ -126,7 +126,7 @@ it('three hundred nodes are grouped, problems first, by short names, and found b
 it('a range that is dragged over the strip leads to what happened in it; on a phone a row is one link', async () => {
   const [{ url }] = await startInProcess([{ files: { 'a.log': countedLines(30) } }]);
   const { page } = await openConsole(browser(), url);
-  const cells = page.locator('.strip a.cell');
+  const cells = page.locator('a.cell');
   await eventually(async () => expect(await cells.count()).toBe(60));
   const [from, to] = [await cells.nth(20).boundingBox(), await cells.nth(29).boundingBox()];
   if (!from || !to) throw new Error('cells are visible');

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 /** Values that nobody can know before they are typed: texts, names to be made up, opaque ones. */
 const FREE =
-  /^--(?:grep|exclude|regex|template|cursor|at|etcd|node-host-\w+|node-labels|http-(?:base-path|allowed-hosts|cors-origins)|auth-(?!jwt-algorithms|token).*|service-(?:config-command|unit)|journal-unit|log-formats|logs-scrub-patterns|search-max-index-disk|notify-webhook|cluster-(?!role).*|archive-(?!keep|interval).*|config-secret-keys)$/;
+  /^--(?:grep|exclude|regex|template|cursor|at|etcd|node-host-\w+|node-labels|http-(?:base-path|allowed-hosts|cors-origins)|auth-(?!jwt-algorithms|token).*|service-(?:config-command|unit)|journal-unit|log-formats|logs-scrub-patterns|search-max-index-disk|notify-webhook|cluster-(?!role).*|archive-(?!keep|interval).*|ship-otlp(?:-service)?|config-secret-keys)$/;
 
 const FREE_ARGUMENTS = ['logs search 0', 'context add 0', 'token 0'];
 

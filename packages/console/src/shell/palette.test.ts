@@ -19,6 +19,14 @@ test('actions of the page come first, with their shortcuts', () => {
   expect(entries[0]).toMatchObject({ group: 'Here', name: 'Copy link', keys: 'Y' });
 });
 
+test('what is loaded later comes last, so that nothing moves when it arrives', () => {
+  const without = paletteEntries({ actions: [], nodeIds: ['a'], configKeys: [], savedViews: [] });
+  const saved = [{ name: 'Slow', query: 'q=slow' }];
+  const loaded = paletteEntries({ actions: [], nodeIds: ['a'], configKeys: ['query.timeout'], savedViews: saved });
+  const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
+  expect(names(loaded)).toEqual([...names(without), 'Slow', 'query.timeout']);
+});
+
 test('has entries for every node, its logs and its configuration', () => {
   expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '', range: null });
   expect(viewOf('Logs of b')).toEqual({ ...ALL_LOGS, sources: [{ node: 'b', log: null }] });

@@ -143,7 +143,7 @@ const SHELL_ACTIONS: readonly Action[] = [
   { name: "Use the system's theme", run: () => preferences.theme.set('system') },
 ];
 
-/** All pages and actions, nearest first. */
+/** All pages and actions, nearest first. What is loaded comes last: nothing moves away below a finger when it arrives. */
 export function paletteEntries({ actions, nodeIds, configKeys, savedViews }: PaletteContents): PaletteEntry[] {
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
@@ -155,13 +155,13 @@ export function paletteEntries({ actions, nodeIds, configKeys, savedViews }: Pal
     goTo('Page', 'Configuration: what changed', ALL_CONFIG),
     goTo('Page', 'Configuration: what differs', { ...ALL_CONFIG, tab: 'compare' }),
     goTo('Page', 'Nodes', ALL_NODES),
-    ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
+    ...SHELL_ACTIONS.map((action) => ({ group: 'Console', ...action }) as const),
     ...nodeIds.map((id) => goTo('Node', id, nodeView(id))),
     ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, nodeLogs(id))),
     ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, nodeView(id, 'logs'))),
     ...nodeIds.map((id) => goTo('Configuration', `Configuration of ${id}`, nodeView(id, 'config'))),
+    ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
     ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, tab: 'text', text: key })),
-    ...SHELL_ACTIONS.map((action) => ({ group: 'Console', ...action }) as const),
   ];
 }
 

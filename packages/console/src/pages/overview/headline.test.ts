@@ -83,6 +83,13 @@ describe('the headline', () => {
     expect(say([a], null)).toEqual(['calm: 1 node is up']);
   });
 
+  it('says nothing of nodes that were dismissed', () => {
+    expect(say([a], strip({ a: 0 }), [burst('gone')])).toEqual([
+      'calm: 1 node is up',
+      'errors: no errors in the last hour',
+    ]);
+  });
+
   it('names a node once', () => {
     const [on, lost] = [burst('storage-3'), { ...burst('a'), kind: 'member-lost' } as const];
     expect(say([a, down], null, [on])).toEqual(['nodes: storage-3 is down', 'errors: errors rose on it at 03:12']);

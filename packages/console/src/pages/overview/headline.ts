@@ -50,7 +50,10 @@ export function headline({ nodes, names, events, zone }: HeadlineFacts, counts: 
     const text = (name: string) => `${say(name, ids.length)} at ${formatMinute(atMs, zone)}`;
     return [{ who, count: ids.length, say: text, about, atMs }];
   };
-  const of = (...kinds: ShownEvent['kind'][]) => events.filter(({ kind }) => kinds.includes(kind));
+  // What happened to a node that was dismissed, or is filtered out, is in the list of events.
+  const ids = new Set(expected.map(({ id }) => id));
+  const of = (...kinds: ShownEvent['kind'][]) =>
+    events.filter(({ kind, node }) => kinds.includes(kind) && ids.has(node));
   const bursts = of('log-burst');
   const errors =
     bursts.length > 0
