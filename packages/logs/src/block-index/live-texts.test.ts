@@ -27,7 +27,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 const MORE = Number(process.env.MORE ?? 1);
 
 /** What is indexed may be as new as this test can make it, and is added two blocks at a time, or eight. */
-const LIMITS = { agedMs: 60_000, partBlocks: 2, wholeBlocks: 8 };
+const LIMITS = { agedMs: 60_000, partBlocks: 2, wholeBlocks: 8, now: () => nowMs };
 const MINUTE_MS = 61_000;
 
 /** Blocks at the end that are not indexed: those that may change, and those that are not worth it yet. */

@@ -20,9 +20,16 @@ export interface LiveLimits {
   /** What is appended is indexed in segments of so many blocks; if there are enough from the start, of so many. */
   partBlocks: number;
   wholeBlocks: number;
+  /** The time in ms, by a clock that does not jump. */
+  now(): number;
 }
 
-const LIVE_LIMITS: LiveLimits = { agedMs: 60_000, partBlocks: PART_BLOCKS, wholeBlocks: SEGMENT_BLOCKS };
+const LIVE_LIMITS: LiveLimits = {
+  agedMs: 60_000,
+  partBlocks: PART_BLOCKS,
+  wholeBlocks: SEGMENT_BLOCKS,
+  now: () => performance.now(),
+};
 
 /** Ends of records, and of secrets that are masked, depend on what follows: so many blocks at the end are left out. */
 const OPEN_BLOCKS = 4;
@@ -91,7 +98,7 @@ export class LiveText {
 
   constructor(seen: Stamped, limits: LiveLimits) {
     this.#seen = seen;
-    this.#next = { sizeBytes: seen.sizeBytes, sinceMs: Date.now() };
+    this.#next = { sizeBytes: seen.sizeBytes, sinceMs: limits.now() };
     this.limits = limits;
   }
 
@@ -104,9 +111,9 @@ export class LiveText {
     const { sizeBytes } = now;
     this.#aged.sizeBytes = Math.min(this.#aged.sizeBytes, sizeBytes);
     this.#next.sizeBytes = Math.min(this.#next.sizeBytes, sizeBytes);
-    if (Date.now() - this.#next.sinceMs < this.limits.agedMs) return;
+    if (this.limits.now() - this.#next.sinceMs < this.limits.agedMs) return;
     this.#aged = this.#next;
-    this.#next = { sizeBytes, sinceMs: Date.now() };
+    this.#next = { sizeBytes, sinceMs: this.limits.now() };
   }
 
   /** Blocks that are old enough to be indexed. */
@@ -141,11 +148,11 @@ export class LiveText {
   /** Whether a segment should be compared as a whole, because questions have relied on it since it was. */
   isDue(segment: KeptSegment): boolean {
     const comparedMs = this.#comparedMs.get(keyOf(segment)) ?? Number.NEGATIVE_INFINITY;
-    return this.#usedMs > comparedMs && Date.now() - comparedMs >= COMPARED_MS;
+    return this.#usedMs > comparedMs && this.limits.now() - comparedMs >= COMPARED_MS;
   }
 
   noteCompared(segment: Pick<KeptSegment, 'firstBlock' | 'blocks'>, doubts: number): void {
-    if (doubts === this.#doubts) this.#comparedMs.set(keyOf(segment), Date.now());
+    if (doubts === this.#doubts) this.#comparedMs.set(keyOf(segment), this.limits.now());
   }
 
   /**
@@ -156,7 +163,7 @@ export class LiveText {
     kept: KeptIndex,
     segments: readonly KeptSegment[],
   ): Promise<Pick<BlockSummary, 'block' | 'check'>[] | undefined> {
-    this.#usedMs = Date.now();
+    this.#usedMs = this.limits.now();
     const turn = this.#turn++;
     const sorted = segments.toSorted((a, b) => a.firstBlock - b.firstBlock);
     const sampled: Pick<BlockSummary, 'block' | 'check'>[] = [];

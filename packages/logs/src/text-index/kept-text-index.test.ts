@@ -68,7 +68,7 @@ test('a log that is being written is indexed in the background, also for the nex
     utimesSync(path, Date.now() / 1000, Date.now() / 1000);
   };
   write(TEXT.repeat(4));
-  const live = { agedMs: 0, partBlocks: 64, wholeBlocks: 512 };
+  const live = { agedMs: 0, partBlocks: 64, wholeBlocks: 512, now: () => performance.now() };
   const before = open({ live });
   await build(before);
   write(TEXT.slice(0, 1000));
