@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { canMount, mountSmallDisk } from '@porthole/archive/testing';
@@ -203,6 +203,9 @@ describe.each(['static', 'etcd'] as const)('a follow of a cluster, %s', (kind) =
     await third.kill();
     for (const name of ['logs', 'data']) rmSync(join(n3.cwd, name), { recursive: true });
     const lost = service.written.filter((message) => message.startsWith('n3'));
+    // The service is back before its node: its log exists, with other text.
+    mkdirSync(join(n3.cwd, 'logs'));
+    service.write(n3, 1);
     await start('n3');
     // The follow reports that its position is gone, and goes on with what it finds; it is not said when.
     await eventually(async () => {
