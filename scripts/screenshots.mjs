@@ -60,7 +60,7 @@ const RECORDED_MS = 12_000;
 
 /** What a page shows of an answer that is not complete, and how often it is asked again. */
 const IN_PART =
-  'main :is(.notice:not(.is-note), .cell.hatched, .warning:not(.pattern *, .row *, .event *, .card *)), .row-gap';
+  'main :is(.notice:not(.is-note), .cell.hatched, .warning:not(.facet-value, :is(.pattern, .row, .event, .card) *)), .row-gap';
 const MOST_ATTEMPTS = 12;
 
 const LOG = 'src=*/lind-broker.log';
