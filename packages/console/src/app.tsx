@@ -117,7 +117,8 @@ function UnknownPage({ path }: { path: string }) {
       </p>
       <p>
         <a href={linkTo('/')}>Overview</a> · <a href={linkTo('/logs')}>Logs</a> ·{' '}
-        <a href={linkTo('/config')}>Configuration</a> · <a href={linkTo('/docs')}>API</a>
+        <a href={linkTo('/incidents')}>Incidents</a> · <a href={linkTo('/config')}>Configuration</a> ·{' '}
+        <a href={linkTo('/nodes')}>Nodes</a> · <a href={linkTo('/docs')}>API</a>
       </p>
     </div>
   );

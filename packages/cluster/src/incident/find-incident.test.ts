@@ -220,7 +220,7 @@ describe('events without errors', () => {
     const { steps, headline } = await report(nodes);
     expect(headline).toBe('c stopped responding');
     expect(steps).toMatchObject([
-      { kind: 'member-lost', nodes: ['c'], timeMs: LOST, uncertaintyMs: 5000, detail: 'member-lost; seen by a, b' },
+      { kind: 'member-lost', nodes: ['c'], timeMs: LOST, uncertaintyMs: 5000, detail: 'member-lost · seen by a, b' },
     ]);
   });
 

@@ -33,5 +33,17 @@ it('who saw the parts of a restart is said once', () => {
     history: new Map(),
     window: { fromMs: 0, toMs: 9000 } as StepsInput['window'],
   });
-  expect(steps.map(({ detail }) => detail)).toEqual(['started; member-left; member-back; seen by b, c']);
+  expect(steps.map(({ detail }) => detail)).toEqual(['back after 2 s · member-left · seen by b, c']);
+});
+
+it('a loss says why, when the node was back and who saw it, and not again that it was lost', () => {
+  const lost = {
+    ...event('a', 'killed', 0, { seenBy: ['b'] }),
+    message: 'a was lost: no connection; the node ended without stopping: the process was killed (seen by b)',
+  };
+  const occurrences = toOccurrences([lost, event('a', 'started', 4, { version: '1.2' })]);
+  const window = { fromMs: 0, toMs: 9000 } as StepsInput['window'];
+  expect(toSteps({ occurrences, patterns: [], history: new Map(), window })).toMatchObject([
+    { title: 'a was killed', detail: 'no connection · the process was killed · back after 4 s, version 1.2 · seen by b' },
+  ]);
 });

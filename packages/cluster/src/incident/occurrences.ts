@@ -54,6 +54,12 @@ const KINDS: Readonly<Partial<Record<EventKind, StandoutKind>>> = {
   'service-killed': 'restart',
 };
 
+/** What was new with a node after its restart; that it came back is no reason for anything. */
+const BESIDE: Readonly<Partial<Record<EventKind, string>>> = {
+  'config-changed': 'with another configuration',
+  'version-changed': 'with another version',
+};
+
 /** These are noticed by checks at intervals, so that errors may come before them. */
 const CONDITIONS: ReadonlySet<EventKind> = new Set(['disk-nearly-full', 'certificate-expiring', 'log-silent']);
 
@@ -242,15 +248,13 @@ export function toEventStandout(occurrence: Occurrence, context: EventContext): 
   const score = (100 * WEIGHTS[kind] * believed * closeness * (isHere ? 1 : ELSEWHERE)) / (1 + repeats.length);
   if (score === 0) return undefined;
   const main = events.find((event) => event.kind === kind);
-  const others = [...new Set(events.map((event) => event.kind))].filter(
-    (other) => other !== kind && WEIGHTS[other] > 0,
-  );
+  const beside = new Set(events.flatMap((event) => (event.kind === kind ? [] : (BESIDE[event.kind] ?? []))));
   const often = repeats.length === 0 ? 'the only time in 24 h' : `also ${repeats.length} times in the 24 h before`;
   return {
     kind: KINDS[kind] ?? 'event',
     score,
     title: occurrenceTitle(occurrence),
-    detail: [often, ...(others.length > 0 ? [`with ${others.join(', ')}`] : [])].join('; '),
+    detail: [often, ...beside].join(' · '),
     nodes,
     timeMs,
     event: kind,

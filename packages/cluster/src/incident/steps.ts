@@ -6,7 +6,8 @@ import {
   PATHS,
   type StepChange,
 } from '@porthole/contract';
-import { eventPath, intervalOf, type Occurrence, observers, occurrenceTitle } from './occurrences.ts';
+import type { ClusterEvent } from './incident-requests.ts';
+import { ENDS, eventPath, intervalOf, type Occurrence, observers, occurrenceTitle } from './occurrences.ts';
 import {
   countText,
   isError,
@@ -49,16 +50,14 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
   const named = events.flatMap(({ fields }) => (Array.isArray(fields.seenBy) ? fields.seenBy.map(String) : []));
   const seenBy = [...new Set([...named, ...observers(events)])].filter((node) => !nodes.includes(node));
   const others = events.filter((event) => event !== main && event.kind !== kind);
-  const detail = [
-    ...new Set([...(main ? [main] : []), ...others].map(ownMessage)),
-    ...(seenBy.length > 0 ? [`seen by ${seenBy.join(', ')}`] : []),
-  ];
+  const phrases = [...(main ? [main] : []), ...others].map((event) => addition(event, occurrence));
+  const detail = [...new Set([...phrases, seenBy.length > 0 ? `seen by ${seenBy.join(', ')}` : ''])].filter(Boolean);
   return {
     kind,
     ...(main ? intervalOf(main) : { timeMs: Math.round(occurrence.timeMs), uncertaintyMs: 0 }),
     nodes,
     title: occurrenceTitle(occurrence),
-    detail: detail.join('; '),
+    detail: detail.join(' · '),
     changes: events.flatMap((event) => (event.kind === 'config-changed' ? changesOf(event, history) : [])),
     record: main?.record ? shortRecord(main.record) : null,
     shares: [],
@@ -66,9 +65,23 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
   };
 }
 
-/** An event that several have seen says so itself; in a step, all of them say it once. */
-function ownMessage({ message, fields: { seenBy } }: Occurrence['events'][number]): string {
-  return Array.isArray(seenBy) ? message.replace(` (seen by ${seenBy.join(', ')})`, '') : message;
+/** What an event adds to the title of its step, and to what the step shows beside it. */
+function addition({ kind, message, fields, timeMs }: ClusterEvent, { events, nodes }: Occurrence): string {
+  const { seenBy, version, keys } = fields;
+  if (kind === 'config-changed' && Array.isArray(keys) && keys.length > 0) return '';
+  const end = events.find((event) => ENDS.has(event.kind));
+  if (end && nodes.length === 1 && kind === 'started')
+    return `back after ${formatSpan(timeMs - end.timeMs)}${typeof version === 'string' ? `, version ${version}` : ''}`;
+  // The node itself says when it started.
+  if (kind === 'member-back' && events.some((event) => event.kind === 'started')) return '';
+  // An event that several have seen says so itself; in a step, all of them say it once.
+  const seen = Array.isArray(seenBy) ? message.replace(` (seen by ${seenBy.join(', ')})`, '') : message;
+  // A loss is of both: what others saw, and what the node found when it was back. The title has said that it is gone.
+  const gone = ['the node ended without stopping: ', ...nodes.map((node) => `${node} was lost: `)];
+  return seen
+    .split('; ')
+    .map((part) => part.slice(gone.find((start) => part.startsWith(start))?.length ?? 0))
+    .join(' · ');
 }
 
 /** The values are those of the version that the event names. */

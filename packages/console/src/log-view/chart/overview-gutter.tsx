@@ -68,7 +68,9 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
     >
       <Ticks ticks={ticks} />
       <Ticks ticks={matches.map((fraction) => ({ fraction, kind: 'match' }))} />
-      <i class="gutter-thumb" style={{ top: `${thumb.top * 100}%`, height: `${thumb.height * 100}%` }} />
+      {first ? (
+        <i class="gutter-thumb" style={{ top: `${thumb.top * 100}%`, height: `${thumb.height * 100}%` }} />
+      ) : null}
     </div>
   );
 }

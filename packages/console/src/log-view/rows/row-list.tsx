@@ -66,7 +66,7 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
     <div
       ref={scroll.box}
       id={LIST_ID}
-      class={`rows ${rowStyle.isWrapped ? 'is-wrapped' : ''} ${rowStyle.withNode ? 'with-node' : ''}`}
+      class={`rows ${state.rows.length === 0 ? 'is-empty' : ''} ${rowStyle.isWrapped ? 'is-wrapped' : ''} ${rowStyle.withNode ? 'with-node' : ''}`}
       {...gridRole({ activeId, isBusy: isLoading })}
       onScroll={scroll.onScroll}
       onWheel={(event) => event.deltaY < 0 && readerMoves()}

@@ -191,10 +191,8 @@ function Step({ step, incident, isFirst }: { step: IncidentStep; incident: Incid
         <a class="mono" href={viewUrl({ ...ALL_LOGS, isLive: false, ...(isRecord && at ? { at } : { timeMs }) })}>
           {formatSecond(timeMs, zone)}
         </a>
-        <span class="faint">
-          {isFirst ? 'start' : `+${formatSpan(delayMs)}`}
-          {uncertaintyMs > 0 && ` ± ${formatSpan(uncertaintyMs)}`}
-        </span>
+        <span class="faint">{isFirst ? 'start' : `+${formatSpan(delayMs)}`}</span>
+        {uncertaintyMs > 0 && <span class="faint">± {formatSpan(uncertaintyMs)}</span>}
       </div>
       <span class={`fixed step-sign chip ${shownTone ? `is-${shownTone}` : ''}`} aria-hidden="true">
         <Icon name={icon} />

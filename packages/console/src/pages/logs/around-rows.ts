@@ -3,6 +3,7 @@
 export { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 export { ColumnHeads } from '../../log-view/rows/column-heads.tsx';
 export { ChartPanel, SplitMenu } from './chart-panel.tsx';
+export { EmptyActions } from './empty-actions.tsx';
 export { Facets } from './facets.tsx';
 export { ValueMenu } from './field-actions.tsx';
 export { FindTools } from './find-tools.tsx';

@@ -41,6 +41,7 @@ const OverviewGutter = lazy(
 );
 const ColumnHeads = lazy(async () => (await import('./around-rows.ts')).ColumnHeads, <div class="row row-heads" />);
 const FindTools = lazy(async () => (await import('./around-rows.ts')).FindTools);
+const EmptyActions = lazy(async () => (await import('./around-rows.ts')).EmptyActions);
 const Facets = lazy(async () => (await import('./around-rows.ts')).Facets);
 const ValueMenu = lazy(async () => (await import('./around-rows.ts')).ValueMenu);
 const Details = lazy(async () => (await import('./opened-later.ts')).Details);
@@ -91,6 +92,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
   // The box says what is wrong, once; nothing can be counted until it is corrected.
   const isInvalid = view.query !== '' && queryNode(view.query) === undefined;
 
+  const isEmpty = state.rows.length === 0 && state.top.kind === 'done' && state.bottom.kind === 'done';
   const focusList = () => document.getElementById(LIST_ID)?.focus({ preventScroll: true });
   const openDetails = () => {
     if (isLive) workspace.pause();
@@ -164,6 +166,7 @@ function WorkspacePage({ view }: { view: LogsView }) {
         ) : null}
         <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
           <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} onPick={setPicked} />
+          {isEmpty ? <EmptyActions {...{ view, change }} /> : null}
         </RowFrame>
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {isNarrow ? null : details}
