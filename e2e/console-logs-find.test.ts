@@ -117,6 +117,18 @@ describe('the log workspace finds', () => {
     await eventually(async () => expect(await log.texts()).toEqual(wanted));
   });
 
+  it('nothing, and offers what may have hidden the records: the filters, and the time range', async () => {
+    const { log, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    await log.page.goto(`${url}logs?src=n1/a.log&live=0&last=1h&query=line%3D4711`);
+    await log.page.getByText('No matches').waitFor();
+    await log.page.getByRole('button', { name: 'Without filters' }).click();
+    await log.page.getByText('No records in this time range').waitFor();
+    expect(new URL(log.page.url()).searchParams.has('query')).toBe(false);
+    await log.page.getByRole('button', { name: 'All times' }).click();
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(0));
+    expect(await log.page.locator('.rows-ways').count()).toBe(0);
+  });
+
   it('levels show counts and hide lower ones', async () => {
     const { log, level } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     await eventually(async () => expect(await level('Error').getAttribute('aria-label')).toBe('Error and above, 6'));
