@@ -75,7 +75,7 @@ export const operatorGroup: Group = {
 /** Polls until a node has indexed nothing new for so long, after it has begun; a node begins 15 s after its start. */
 const POLL_MS = 1000;
 const QUIET_MS = 20_000;
-const BEGUN_MS = 60_000;
+const BEGUN_MS = 90_000;
 
 /** What a node that nobody asks anything does to its logs. Of some it indexes nothing: they are read when they are asked for. */
 async function watchIndexing({ url, pid }: PortholeServer): Promise<{ cpuSeconds: number; tookSeconds: number }> {
