@@ -19,6 +19,9 @@ const NEWLINE = 10;
 /** Read beyond a block initially: most last records end there, and the head of every line is within reach. */
 const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
 
+/** Read of a text at first to find a line that starts a record: most do. */
+const FIRST_HEAD_BYTES = 512;
+
 /** More than a block has lines. */
 const MOST_UNSURE = 2 ** 30;
 
@@ -155,8 +158,9 @@ export class BlockScanner {
 
   /** The time of the first record starting in the block; `NaN` if there is none. */
   firstTime(): number {
-    const first = this.firstRecord();
-    return (first && this.headAt(first.start)?.timeMs) ?? Number.NaN;
+    if (this.isFirst) return this.headAt(this.#textStart)?.timeMs ?? Number.NaN;
+    const found = this.#firstHead(this.#lineStart(1, this.blockEnd), this.blockEnd) >= 0;
+    return found ? this.#head.timeMs : Number.NaN;
   }
 
   /** Where the last record that starts in the block ends: at the first one of the next block. */
@@ -213,15 +217,32 @@ export class BlockScanner {
     return newline < 0 || newline + 1 > to ? to : newline + 1;
   }
 
-  /** The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. */
+  /**
+   * The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. Its head is left in
+   * `#head`. The kernel reads it, which overwrites its table of records, and the format what the kernel is not sure of.
+   */
   #firstHead(line: number, to: number): number {
-    const stop = Math.min(to, this.bytes.length);
+    const { positions, times, ranks } = this.#kernel;
+    const { program } = this.#format;
+    this.#kernel.setProgram(program);
     let at = line;
-    while (at < stop) {
-      // Empty lines start no record; a hole is read as many.
-      while (at < stop && this.bytes[at] === NEWLINE) at++;
-      if (at < stop && this.headAt(at)) return at;
-      at = this.#lineStart(at + 1, stop);
+    for (let step = FIRST_HEAD_BYTES; at < Math.min(to, this.bytes.length); step *= 2) {
+      const limit = this.bytes.length;
+      const stop = Math.min(to, limit, at + step);
+      const found = this.#kernel.heads(at, stop, { limit, known: 0, most: MOST_UNSURE });
+      for (let index = 0; index < found; index++) {
+        const start = positions[index] ?? 0;
+        if (ranks[index] !== UNSURE) {
+          this.#head.timeMs = times[index] ?? Number.NaN;
+          this.#head.rank = ranks[index] ?? 0;
+          return start;
+        }
+        if (!this.headAt(start)) continue;
+        const hasLearned = program?.learn(this.bytes, start, this.#textEnd(start));
+        if (hasLearned) this.#kernel.setProgram(program, { hasLearned });
+        return start;
+      }
+      at = this.#lineStart(stop, this.bytes.length);
     }
     return -1;
   }
