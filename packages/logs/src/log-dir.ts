@@ -6,6 +6,7 @@ import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.t
 import { HandleCache, type LogHandle } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import { assertSafeName } from './file/open-inside.ts';
+import type { RangeSource } from './file/read-range.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { FLAT, findMount, type LogTree } from './file/tree.ts';
 import { LogError } from './log-error.ts';
@@ -129,9 +130,8 @@ export class LogDir {
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
     assertSafeName(name);
-    // The bytes of UTF-16 are returned as they are, unless secrets are masked, which are only found in UTF-8.
-    const isDecoded = findDecoder(name) !== undefined || (this.#reads.scrubber && (await this.#isUtf16(name)));
-    if (!isDecoded) return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
+    const file = findDecoder(name) === undefined && (await this.#acquireUndecoded(name, size));
+    if (file) return tail(file, size, options);
     // Decoding takes longer than gunzipping, which does not occupy this thread.
     const { handle, text } = await (await this.#loadEngine()).openText(name, options);
     return tail({ handle, reads: this.#reads }, size, { signal: options.signal, text });
@@ -262,6 +262,24 @@ export class LogDir {
     if (family === undefined) return [...this.#listing.problems, ...mounts.flatMap((mount) => mount.problems())];
     const found = findMount(this.#tree, family)?.problems() ?? [];
     return found.filter((problem) => problem.file === family);
+  }
+
+  /**
+   * A file whose bytes are returned as they are. Those of UTF-16 are not if secrets are masked, which are only found in
+   * UTF-8. A file with a kept tail is not UTF-16: it has not changed since.
+   */
+  async #acquireUndecoded(name: string, size: number): Promise<RangeSource | undefined> {
+    const handle = await this.#acquire(name);
+    const { scrubber, tails } = this.#reads;
+    try {
+      const isKnown = !scrubber || tails.find({ handle, size, scrubberId: scrubber.id }) !== undefined;
+      if (isKnown || (await readEncoding(handle)) === undefined) return { handle, reads: this.#reads };
+    } catch (error) {
+      handle.release();
+      throw error;
+    }
+    handle.release();
+    return undefined;
   }
 
   async #isUtf16(name: string): Promise<boolean> {

@@ -1,7 +1,8 @@
-import { appendFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fs, { appendFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
@@ -111,5 +112,26 @@ describe('a short tail of a file at rest', () => {
     appendFileSync(path, 'six\n');
     expect(await text()).toBe('six\n');
     expect(logs.usage.lentBuffers).toBe(0);
+  });
+
+  test('is not read again, also if secrets are masked, until the file becomes UTF-16', async () => {
+    const path = join(tempDir(), 'a.log');
+    writeFileSync(path, 'user tom\npass hunter22\n');
+    const scrubbing = new Scrubbing();
+    scrubbing.add(['hunter22']);
+    const logs = openDir(dirname(path), { scrubbing });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 });
+    const read = vi.spyOn(fs, 'read');
+    onTestFinished(() => {
+      vi.useRealTimers();
+      read.mockRestore();
+    });
+    const text = async () => (await readTail(logs, 'a.log', 14)).toString();
+    expect(await text()).toBe('pass ********\n');
+    const reads = read.mock.calls.length;
+    expect([await text(), await text()]).toEqual(['pass ********\n', 'pass ********\n']);
+    expect(read.mock.calls.length).toBe(reads);
+    writeFileSync(path, Buffer.from('\ufeffuser tom\npass hunter22\n', 'utf16le'));
+    expect(await text()).toBe('pass ********\n');
   });
 });
