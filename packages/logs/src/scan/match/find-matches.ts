@@ -90,7 +90,10 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
 /** The records of a block whose heads match, if its text is not scrubbed: it is only if there are some. */
 export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
   const { scanner } = scan;
-  const spans = tableSpans(scan.unscrubbedRecords(block), matcher);
+  const { table, counts } = scan.unscrubbedRecords(block);
+  // In most blocks no record has such a level: they need not be looked at one by one.
+  const mayMatch = counts.some((count, rank) => count > 0 && matcher.ranks[rank] === 1);
+  const spans = tableSpans(mayMatch ? table : { ...table, count: 0 }, matcher);
   return spans.starts.length > 0 && scanner.scrub() ? tableSpans(scanner.records(), matcher) : spans;
 }
 

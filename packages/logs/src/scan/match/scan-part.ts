@@ -101,12 +101,15 @@ export class PartScan {
     return table;
   }
 
-  /** The same while secrets may not be masked yet: only whether there are errors is added to the index. */
-  unscrubbedRecords(block: number): RecordTable {
+  /**
+   * The same while secrets may not be masked yet: only whether there are errors is added to the index. `counts`: how many
+   * records have each rank.
+   */
+  unscrubbedRecords(block: number): { table: RecordTable; counts: readonly number[] } {
     const table = this.scanner.records();
     const all = this.#tools.kernel.summarise(table.count);
     this.#note({ block, all: null, hasErrors: hasErrors(all) }, table.end);
-    return table;
+    return { table, counts: all.counts };
   }
 
   #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): boolean {
