@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
 import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
@@ -54,14 +54,37 @@ function slowHeads(bytes: Buffer, format: Format): Head[] {
   return heads;
 }
 
-/** The heads of all blocks, as a scan finds them. */
-function scannedHeads(bytes: Buffer, format: Format): { heads: Head[]; unsure: number } {
+function scannerOf(bytes: Buffer, format: Format): BlockScanner {
   const text = {
     sizeBytes: bytes.length,
     read: (target: Buffer, at: number, position: number, length: number) =>
       bytes.copy(target, at, position, Math.min(bytes.length, position + length)),
   };
-  const scanner = new BlockScanner(kernel, text, { format });
+  return new BlockScanner(kernel, text, { format });
+}
+
+/** For each block the time of its first head, and where the head is that follows the block. */
+function blockEnds(bytes: Buffer, format: Format): { firstMs: number; nextAt: number }[] {
+  const scanner = scannerOf(bytes, format);
+  return Array.from({ length: Math.ceil(bytes.length / BLOCK_BYTES) }, (_, block) => {
+    scanner.load(block);
+    return { firstMs: scanner.firstTime(), nextAt: scanner.toOffset(scanner.recordsEnd()) };
+  });
+}
+
+/** The same by the heads of all lines. Where none follows within a block, it is not known. */
+function slowBlockEnds(bytes: Buffer, heads: readonly Head[]): { firstMs: number; nextAt: unknown }[] {
+  return Array.from({ length: Math.ceil(bytes.length / BLOCK_BYTES) }, (_, block) => {
+    const [start, end] = [block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES];
+    const first = heads.find(({ at }) => (block === 0 ? at === 0 : at >= start && at < end));
+    const next = heads.find(({ at }) => at >= end && at < end + BLOCK_BYTES);
+    return { firstMs: first?.timeMs ?? Number.NaN, nextAt: next?.at ?? expect.any(Number) };
+  });
+}
+
+/** The heads of all blocks, as a scan finds them. */
+function scannedHeads(bytes: Buffer, format: Format): { heads: Head[]; unsure: number } {
+  const scanner = scannerOf(bytes, format);
   const heads: Head[] = [];
   let unsure = 0;
   for (let block = 0; block * BLOCK_BYTES < bytes.length; block++) {
@@ -81,6 +104,7 @@ function scannedHeads(bytes: Buffer, format: Format): { heads: Head[]; unsure: n
 function expectSame(bytes: Buffer, spec: string, options: Parameters<typeof createFormat>[1]): void {
   const slow = slowHeads(bytes, createFormat(spec, options));
   const format = createFormat(spec, options);
+  for (let pass = 0; pass < 2; pass++) expect(blockEnds(bytes, format)).toEqual(slowBlockEnds(bytes, slow));
   // What is learned in the first pass is used in the second one.
   for (let pass = 0; pass < 2; pass++) {
     const { heads } = scannedHeads(bytes, format);
@@ -260,4 +284,15 @@ describe('the kernel reads nearly every line itself', () => {
       }
     });
   }
+
+  test('also the first one of each block, when nothing else of a block is read', () => {
+    const day = everyMinute(SPELLINGS.own as (date: Date) => string);
+    const bytes = Buffer.concat(Array.from({ length: 40 }, () => day));
+    const options = { zone: createZone('UTC'), writtenMs: Date.parse('2026-10-26T13:00:00Z') };
+    const format = createFormat(BUILT_IN_FORMATS.detect(bytes, options).spec, options);
+    const readHead = vi.spyOn(format, 'readHead');
+    expect(blockEnds(bytes, format).length).toBeGreaterThan(10);
+    // The first line of the text, and one of each day.
+    expect(readHead.mock.calls.length).toBeLessThan(8);
+  });
 });
