@@ -45,6 +45,25 @@ describe('an archive that is written while it is read', () => {
     expect(file?.content.every((byte, index) => byte === Math.floor(index / 1000) % 256)).toBe(true);
   });
 
+  it('has every byte of files that are compressed piece by piece, however they come', async () => {
+    const zip = new ZipStream(TIME);
+    const reading = collect(zip);
+    // Half of it is noise, which does not become smaller.
+    const noise = createHash('shake256', { outputLength: 700_000 }).update('noise').digest();
+    const whole = Buffer.concat([noise, Buffer.alloc(700_000, 'a line of a log\n')]);
+    const lengths = [1, 999, 65_536, 262_144, 262_145, whole.length];
+    for (const length of lengths) {
+      const chunks = (async function* () {
+        for (let at = 0; at < whole.length; at += length) yield whole.subarray(at, at + length);
+      })();
+      const sha256 = createHash('sha256').update(whole).digest('hex');
+      expect(await zip.add(`in ${length}`, chunks)).toEqual({ bytes: whole.length, sha256 });
+    }
+    zip.end();
+    const files = readZip(await reading);
+    expect(files.map(({ content }) => content.equals(whole))).toEqual(lengths.map(() => true));
+  });
+
   it('continues after a file that failed, which ends where it failed', async () => {
     const zip = new ZipStream(TIME);
     const reading = collect(zip);

@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib';
+import { crc32, inflateRawSync } from 'node:zlib';
 
 export interface ZippedFile {
   name: string;
@@ -21,6 +21,7 @@ export function readZip(archive: Buffer): ZippedFile[] {
     const packed = contentAt(archive, archive.readUInt32LE(at + 42), archive.readUInt32LE(at + 20));
     const content = archive.readUInt16LE(at + 10) === 0 ? packed : inflateRawSync(packed);
     if (content.length !== archive.readUInt32LE(at + 24)) throw new Error(`${name} has another length`);
+    if (crc32(content) !== archive.readUInt32LE(at + 16)) throw new Error(`${name} has another checksum`);
     at += 46 + nameLength + extraLength + archive.readUInt16LE(at + 32);
     return { name, content, timeMs: extra.readUInt32LE(5) * 1000 };
   });
