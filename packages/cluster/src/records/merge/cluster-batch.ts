@@ -53,16 +53,26 @@ export class ClusterBatchWriter {
       originOf: new Uint16Array(count),
       origins: origins.list,
     };
+    // By lane: most batches are of one file.
+    const files = new Map<number, { batch: RecordBatch; origin: number }>();
     let [at, index] = [0, 0];
     for (const run of runs) {
-      const { node, batch, from, to } = run;
+      const { lane, node, batch, from, to } = run;
       at = this.#writeRun(target, at, run);
+      let known = files.get(lane);
+      if (known?.batch !== batch) {
+        known = { batch, origin: origins.indexOf(originAt(batch, from).file, node) };
+        files.set(lane, known);
+      }
+      // Most runs of members that take turns are single records, for which even a view of an array is dear.
       for (let row = from; row < to; row++, index++) {
         written.times[index] = batch.times[row] as number;
-        written.originOf[index] = origins.indexOf(originAt(batch, row).file, node);
+        written.offsets[index] = batch.offsets[row] as number;
+        written.originOf[index] =
+          batch.originOf === undefined ? known.origin : origins.indexOf(originAt(batch, row).file, node);
       }
-      written.offsets.set(batch.offsets.subarray(from, to), index - (to - from));
-      this.#noteEnds(written.ends, index, run, at);
+      if (to - from === 1) written.ends[index - 1] = at;
+      else this.#noteEnds(written.ends, index, run, at);
     }
     written.bytes = target.subarray(0, at);
     return written;
@@ -96,7 +106,10 @@ export class ClusterBatchWriter {
       at += merged.bytes;
       row += merged.count;
       if (row === to) break;
-      const line = batch.bytes.subarray(startOf(batch, row) + 1, batch.ends[row]);
+      const lineAt = startOf(batch, row) + 1;
+      // A view of a Buffer would be a Buffer, which takes longer to make.
+      const { buffer, byteOffset } = batch.bytes;
+      const line = new Uint8Array(buffer, byteOffset + lineAt, (batch.ends[row] as number) - lineAt);
       at = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure && row === from);
       target.set(line, at);
       at += line.length;
