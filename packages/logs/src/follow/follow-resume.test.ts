@@ -3,15 +3,17 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
@@ -199,6 +201,42 @@ async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): 
     for (const item of items) if (item.type === 'record') records.push(item);
   return records;
 }
+
+type Position = Extract<FollowItem, { type: 'position' }>;
+const isPosition = (item: FollowItem) => item.type === 'position';
+
+/** Where a follow of all logs stands. */
+async function positionOf(dir: string): Promise<string> {
+  const logs = openDir(dir);
+  for await (const items of logs.follow({ start: 'end' }, { positions: true }))
+    for (const item of items) if (item.type === 'position') return logs.close().then(() => item.cursor);
+  throw new Error('no position');
+}
+
+test.each([
+  ['deleted', (path: string) => rmSync(path)],
+  ['deleted with its directory', (path: string) => rmSync(dirname(path), { recursive: true })],
+  ['empty', (path: string) => writeFileSync(path, '')],
+  ['shorter, with other text', (path: string) => writeFileSync(path, line(7))],
+])('a follow of all logs says that lines may be missing of one that is %s when it resumes, once', async (_, lose) => {
+  const { dir, path } = log(lines(1, 3));
+  const cursor = await positionOf(dir);
+  lose(path);
+  mkdirSync(dir, { recursive: true });
+  const hub = openHub(dir, { isTimed: async () => existsSync(path) && statSync(path).size > 0 });
+  const follow = collectFollow(hub, { start: { cursor } }, { positions: true });
+  await eventually(() => expect(follow.items.at(-1)).toMatchObject({ type: 'position' }));
+  const gap = { type: 'gap', family: 'app.log', reason: 'gone', bytes: null, after: null, until: null };
+  expect(follow.items.filter(({ type }) => type !== 'record' && type !== 'position')).toEqual([gap]);
+  appendFileSync(path, line(8));
+  await eventually(() => expect(follow.texts.at(-1)).toBe(line(8).trimEnd()));
+  const again = collectFollow(hub, { start: { cursor: (follow.items.find(isPosition) as Position).cursor } });
+  await again.ready;
+  appendFileSync(path, line(9));
+  await eventually(() => expect(again.texts.at(-1)).toBe(line(9).trimEnd()));
+  for (const each of [follow, again]) await each.stop();
+  expect(again.items.filter(({ type }) => type === 'gap')).toEqual([]);
+});
 
 test('after a deleted record: a continuation line at the start of what is left is sent', async () => {
   const { dir, path } = log(lines(1, 3));

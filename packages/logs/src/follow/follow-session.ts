@@ -164,7 +164,12 @@ export class FollowSession {
     const readers = [...this.#readers.values()];
     const timed = readers.filter((reader) => !this.#untimed.has(reader) && this.#takesPart(reader));
     const untimed = readers.filter((reader) => this.#untimed.has(reader));
-    const history = startFollow(this.#query.start, { timed, untimed }, this.#historyDeps());
+    const isPresent = ({ name, family = name }: TailTarget) => {
+      const reader = this.#readers.get(family);
+      return !reader || this.#takesPart(reader);
+    };
+    const present = this.followsAll ? found.targets.filter(isPresent) : undefined;
+    const history = startFollow(this.#query.start, { timed, untimed, present }, this.#historyDeps());
     return { history, first: await history.next() };
   }
 

@@ -197,7 +197,11 @@ function firstTimeFrom(ring: RecordRing, seq: number): number | undefined {
 
 /** A gap of unknown size that cannot be loaded any more. */
 export function goneGap({ tail }: TailReader, after: string | null = null): FollowItem {
-  return { type: 'gap', family: tail.family, reason: 'gone', bytes: null, after, until: null };
+  return { ...familyGap(tail.family), after };
+}
+
+export function familyGap(family: string) {
+  return { type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null } as const;
 }
 
 export function isGone(thrown: unknown): boolean {

@@ -1,8 +1,9 @@
 import { decodePosition, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
 import { groupFamilies } from '../../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
+import type { TailTarget } from '../tail/family-files.ts';
 import type { TailReader } from '../tail/tail-reader.ts';
-import { emitSince, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
+import { emitSince, familyGap, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
 import { type HistoryDeps, mergeStreams } from './search-history.ts';
 
 /** Records of a log without timestamps to begin with, where others begin at a time. */
@@ -12,16 +13,25 @@ interface Readers {
   timed: readonly TailReader[];
   /** Their records are not at any time: they continue after a record of theirs, or begin with the last ones. */
   untimed: readonly TailReader[];
+  /** In a follow of all logs: those that can be continued, with the ones that are left out because there are too many. */
+  present?: readonly TailTarget[] | undefined;
 }
 
 /** Emits what a follow's `start` selects before its first live record, and moves each reader to the end of that. */
 export async function* startFollow(
   start: FollowQuery['start'],
-  { timed, untimed }: Readers,
+  { timed, untimed, present }: Readers,
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   if (start === 'end') return;
-  const marks = 'cursor' in start ? decodePosition(start.cursor).marks : [];
+  const { marks, isWhole } = 'cursor' in start ? decodePosition(start.cursor) : { marks: [], isWhole: false };
+  if (present) {
+    // A lone log without a mark may be the one of the last mark under another name: its history finds that out.
+    const [only] = timed;
+    const isRenamed = only && timed.length === 1 && !isWhole && !marks.some((mark) => isInLog(only, mark));
+    const gaps = lostLogs(isRenamed ? marks.slice(0, -1) : marks, present, deps).map(familyGap);
+    if (gaps.length > 0) yield gaps;
+  }
   for (const reader of untimed) {
     const mark = marks.findLast((each) => isInLog(reader, each));
     yield* startReaders(mark ? { cursor: encodeMark(mark) } : { back: UNTIMED_BACK }, [reader], deps);
@@ -132,6 +142,20 @@ async function* emitAfter(
     if (isStrict || !isGone(error)) throw error;
     yield [goneGap(reader)];
   }
+}
+
+/** Logs that were followed, of which no file is left: when one is there again, it is a new log. */
+function lostLogs(marks: readonly RecordMark[], present: readonly TailTarget[], { onlyRaw }: HistoryDeps): string[] {
+  const names = new Set(present.map(({ name }) => name));
+  const absent = new Set<string>();
+  for (const { file, delivered } of marks) {
+    // One that was never part of the follow, because its lines have no time, is not missed.
+    const tookPart = delivered && (onlyRaw || delivered.timeMs !== undefined);
+    if (tookPart && !names.has(file)) absent.add(file);
+  }
+  if (absent.size === 0) return [];
+  const families = groupFamilies([...names, ...absent]);
+  return families.filter(({ files }) => !files.some(({ name }) => names.has(name))).map(({ name }) => name);
 }
 
 function isInLog({ tail }: TailReader, { file }: RecordMark): boolean {

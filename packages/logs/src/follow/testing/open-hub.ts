@@ -47,10 +47,10 @@ export interface Collected {
   stop(): Promise<void>;
 }
 
-export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>): Collected {
+export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>, { positions = false } = {}): Collected {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const batches = hub.follow({ start: 'end', raw: true, ...query }, { signal: abort.signal });
+  const batches = hub.follow({ start: 'end', raw: true, ...query }, { signal: abort.signal, positions });
   const ready = batches.next().then(() => {});
   const done = ready.then(async () => {
     for await (const batch of batches) items.push(...batch);
