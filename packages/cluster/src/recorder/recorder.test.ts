@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { eventually, tempDir } from '@porthole/logs/testing';
-import type { FollowItem, FoundRecord } from '@porthole/logs/types';
+import type { FollowItem, FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { member, NOW_MS, profile } from '../state/testing/fake-deps.ts';
 import { description } from '../state/testing/fake-node.ts';
 import { collectResponse } from '../testing/collect-response.ts';
+import { endItem } from '../testing/fake-node.ts';
 import { LogDirNode, logLines } from '../testing/log-dir-node.ts';
 import { Recorder } from './recorder.ts';
 import { Recordings } from './recordings.ts';
@@ -130,6 +131,25 @@ describe('a recorder', () => {
       expect(await messages(world.recordings)).toEqual(['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'c-0', 'c-1', 'd-0']),
     );
     expect(world.reported).toEqual([]);
+  });
+
+  it('begins with old records also of a member that is too busy to find them at once', async () => {
+    const world = new World();
+    const { node } = world;
+    const oldMs = Date.now() - 86_400_000;
+    node.write('app.log', logLines('a', [oldMs, oldMs + 1]));
+    // As a search that had no turn in its time.
+    const late = endItem({ reason: 'time budget', cursor: 'start' });
+    const respond = node.respond.bind(node);
+    const starts: SearchQuery['start'][] = [];
+    node.respond = async function* (query, options) {
+      starts.push(query.start);
+      if (starts.length <= 2) yield [late];
+      else yield* respond(query, options);
+    };
+    world.recorder.start();
+    await eventually(async () => expect(await messages(world.recordings)).toEqual(['a-0', 'a-1']));
+    expect(starts).toEqual([undefined, { cursor: 'start' }, { cursor: 'start' }]);
   });
 
   it('says what is missing of a member that was lost, and nothing of one that has said goodbye', async () => {

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent, YIELD_MS, YIELD_PAST_MS } from '@porthole/contract';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
-import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import type { FollowItem, FollowQuery, StartPoint } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
@@ -19,6 +19,8 @@ import type { Recordings } from './recordings.ts';
 const HISTORY_MS = 10 * 60_000;
 const HISTORY_RECORDS = 1000;
 const HISTORY_BUDGET_MS = 2000;
+/** A member that is busy, or has just started, may find few records in that time, or none: it is asked to go on so often. */
+const HISTORY_TRIES = 30;
 
 /** How often it is looked who records whom; a change of the members is noticed at once. */
 const UPDATE_MS = 5000;
@@ -406,9 +408,19 @@ async function historyStart(
   { memberMs, signal }: { memberMs: number; signal: AbortSignal },
 ): Promise<number> {
   let earliestMs = memberMs - HISTORY_MS;
-  const query = { order: 'newest', limit: HISTORY_RECORDS, before: 0, after: 0 } as const;
-  for await (const item of state.search(query, { signal, budgetMs: HISTORY_BUDGET_MS }))
-    if (isBatch(item)) for (const timeMs of item.times) if (timeMs < earliestMs) earliestMs = timeMs;
+  let left = HISTORY_RECORDS;
+  let start: StartPoint | undefined;
+  for (let tries = 0; tries < HISTORY_TRIES && left > 0; tries++) {
+    const query = { order: 'newest', limit: left, before: 0, after: 0, ...(start && { start }) } as const;
+    let cursor: string | null = null;
+    for await (const item of state.search(query, { signal, budgetMs: HISTORY_BUDGET_MS })) {
+      if (!isBatch(item)) cursor = item.cursor;
+      else for (const timeMs of item.times) if (timeMs < earliestMs) earliestMs = timeMs;
+      if (isBatch(item)) left -= item.times.length;
+    }
+    if (cursor === null) break;
+    start = { cursor };
+  }
   return earliestMs;
 }
 
