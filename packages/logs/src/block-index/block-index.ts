@@ -26,6 +26,8 @@ export class FileIndex {
   #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
   /** Where time ranges were found while the file had this stamp, as above. */
   #sought: { stamp: string; ranges: Map<string, SeekResult> } = { stamp: '', ranges: new Map() };
+  /** Times of the incomplete last block while the file had this stamp, as above. */
+  #last: { stamp: string; times: BlockTimes } | undefined;
   /** The end of the last block ever indexed. */
   #end = 0;
   #times: KnownTimes | undefined;
@@ -143,6 +145,14 @@ export class FileIndex {
     }
   }
 
+  lastTimes(stamp: string): BlockTimes | undefined {
+    return this.#last?.stamp === stamp ? this.#last.times : undefined;
+  }
+
+  noteLastTimes(stamp: string, times: BlockTimes): void {
+    this.#last = { stamp, times };
+  }
+
   /** Whether that is true of all blocks of which anything is known. */
   isAllSettled(stamp: string): boolean {
     return this.#settled.stamp === stamp && this.#settled.blocks.size === this.#blocks.size;
@@ -151,6 +161,13 @@ export class FileIndex {
   isSettled(block: number, stamp: string): boolean {
     return this.#settled.stamp === stamp && this.#settled.blocks.has(block);
   }
+}
+
+/** Those of a block that is not complete. */
+export interface BlockTimes {
+  block: number;
+  minMs: number;
+  maxMs: number;
 }
 
 /** Times are infinite if none is known. */

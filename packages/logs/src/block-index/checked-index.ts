@@ -1,6 +1,6 @@
 import type { BlockSummary, TailSummary } from '../scan/block/blocks.ts';
 import type { SeekResult, VerifyResult } from '../scan/jobs.ts';
-import type { FileIndex, KeptGroups, KnownTimes } from './block-index.ts';
+import type { BlockTimes, FileIndex, KeptGroups, KnownTimes } from './block-index.ts';
 
 /**
  * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the
@@ -68,6 +68,16 @@ export class CheckedIndex {
 
   noteSought(range: string, result: SeekResult): void {
     if (this.#stamp !== undefined) this.#index.noteSought(this.#stamp, range, result);
+  }
+
+  /** Times of the incomplete last block, if the file has not changed since they were read. */
+  lastTimes(block: number): BlockTimes | undefined {
+    const times = this.#stamp === undefined ? undefined : this.#index.lastTimes(this.#stamp);
+    return times?.block === block ? times : undefined;
+  }
+
+  noteLastTimes(times: BlockTimes): void {
+    if (this.#stamp !== undefined) this.#index.noteLastTimes(this.#stamp, times);
   }
 
   noteTail(tail: TailSummary): void {

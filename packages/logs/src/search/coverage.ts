@@ -82,6 +82,8 @@ interface Ends extends Reader {
 
 async function firstTime({ families, tally, ...reader }: Ends): Promise<number> {
   const edges = families.map((family) => new TimeEdge({ ...reader, family, side: 'from', position: FIRST_POSITION }));
+  // Of many logs, few begin near the earliest time: the others need not be read.
+  for (const edge of edges) edge.enter();
   await findLatest(edges, NAMED_READ_BLOCKS * edges.length);
   return edges.reduce((first, { seenMs }) => Math.min(first, -seenMs), tally.minMs);
 }
@@ -198,6 +200,11 @@ class TimeEdge {
     );
   }
 
+  /** Notes what is known of its first file without reading it. */
+  enter(): void {
+    this.#enterFile();
+  }
+
   /** Reads on for up to `blocks` blocks; what earlier scans know is free. Returns the number of blocks read. */
   async advance(blocks: number): Promise<number> {
     for (;;) {
@@ -252,15 +259,18 @@ class TimeEdge {
       }
       const block = blockAt(isBefore ? Math.max(0, offset - 1) : offset);
       const isWhole = isBefore ? offset >= Math.min(textBytes, (block + 1) * BLOCK_BYTES) : offset % BLOCK_BYTES === 0;
-      const known = isWhole ? index.get(block)?.all : undefined;
+      const known = isWhole ? (index.get(block)?.all ?? index.lastTimes(block)) : undefined;
       if (!known) {
         const first = isBefore ? Math.max(0, block - most + 1) : block;
         const end = isBefore ? block + 1 : Math.min(block + most, blockAt(textBytes - 1) + 1);
         const [startBytes, endBytes] = isBefore ? [0, offset] : [offset, textBytes];
         const job = { kind: 'times' as const, file, runs: [first, end], startBytes, endBytes };
-        const { minMs, maxMs, summaries } = await scanContext.pool.run(job, flag);
+        const { minMs, maxMs, summaries, blocks } = await scanContext.pool.run(job, flag);
         for (const summary of summaries) index.add(summary);
         scanContext.indexes.trim();
+        // Small files have no complete block: of thousands, each would be read again by every search.
+        const isLast = isWhole && end - first === 1 && end * BLOCK_BYTES > textBytes;
+        if (isLast && blocks[0] === block) index.noteLastTimes({ block, minMs, maxMs });
         this.#note(minMs, maxMs);
         this.#offset = isBefore ? first * BLOCK_BYTES : end * BLOCK_BYTES;
         return end - first;

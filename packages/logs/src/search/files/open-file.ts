@@ -113,7 +113,7 @@ export class FileOpener {
     if (known && stamp !== undefined && known.stamp === stamp) return known.facts;
     const { start, bytes } = await this.#sample(file, options);
     const sample = createHash('sha256').update(bytes).digest('base64');
-    const startHash = createHash('sha256').update(start).digest('base64');
+    const startHash = start === bytes ? sample : createHash('sha256').update(start).digest('base64');
     const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
     // Detecting the format takes milliseconds; the same bytes have the same one.
     const format =
