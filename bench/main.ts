@@ -72,7 +72,7 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<boole
 
 const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--peers] [--quick] [--save]
 
-  --only   view, scrub, growth, readers, start, search, text-index, field-query, seek, parse, count, files, follow, beside, program, print, transports, cluster, scale, recorder, archive, console, trust, operator; all unless given
+  --only   ${GROUPS.map(({ name }) => name).join(', ')}; all unless given
   --peers  the same as --only operator: five questions of an operator, asked of other programs, too
   --quick  shorter and fewer rounds, smaller logs: shows that it runs, not how fast it is
   --save   also write bench/results/DATE-MACHINE.md`;
