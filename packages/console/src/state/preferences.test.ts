@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Preferences } from './preferences.ts';
 
 function fakeStorage(entries: Record<string, string> = {}) {
@@ -35,5 +35,17 @@ test('without storage, or if it throws, choices last as long as the page', () =>
     const { theme } = new Preferences(storage);
     theme.set('dark');
     expect(theme.value).toBe('dark');
+  }
+});
+
+test('without a chosen zone, the browser is not asked about zones: it takes tens of milliseconds at the start', () => {
+  const format = vi.spyOn(Intl, 'DateTimeFormat');
+  try {
+    expect(new Preferences(fakeStorage()).zone.value).toBe('local');
+    expect(format).not.toHaveBeenCalled();
+    expect(new Preferences(fakeStorage({ 'porthole.zone': 'Asia/Tokyo' })).zone.value).toBe('Asia/Tokyo');
+    expect(format).toHaveBeenCalledOnce();
+  } finally {
+    format.mockRestore();
   }
 });

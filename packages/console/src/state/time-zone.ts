@@ -14,6 +14,8 @@ const offsets = new Map<string, number>();
 
 export function isZone(name: string): name is ZoneName {
   if (name === 'local' || name === 'utc') return true;
+  // Nothing was chosen, as for most users.
+  if (name === '') return false;
   try {
     formatOf(name);
     return true;

@@ -85,35 +85,68 @@ export interface RequestState<Value> {
   retry: () => void;
 }
 
+/** What nothing has to wait for. */
+const NEVER: Watched<boolean> = { value: false, subscribe: () => () => {} };
+
 /**
  * The response to a request that is sent again when its key changes; the previous one is aborted. A request waits for
- * this pause: what changes quickly sends none.
+ * this pause: what changes quickly sends none. While it has to give way, it is aborted, and sent again afterwards.
  */
 export function useRequest<Value>(
   key: string,
   pauseMs: number,
   send: (signal: AbortSignal) => Promise<Value>,
+  givesWay: Watched<boolean> = NEVER,
 ): RequestState<Value> {
   const [attempt, setAttempt] = useState(0);
   const wanted = `${attempt} ${key}`;
   const [last, setLast] = useState<Omit<RequestState<Value>, 'isLoading' | 'retry'> & { key: string | null }>({
     ...{ key: null, value: null, atMs: 0, failure: null },
   });
-  useEffect(() => {
-    const control = new AbortController();
-    const end = (value: Value | null, failure: Problem | null) => {
-      if (!control.signal.aborted) setLast({ key: wanted, value, atMs: Date.now(), failure });
-    };
-    const timer = setTimeout(() => {
-      send(control.signal).then(
-        (value) => end(value, null),
-        (thrown: unknown) => end(null, toProblem(thrown)),
-      );
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-      control.abort();
-    };
-  }, [wanted]);
+  const latest = useRef(send);
+  latest.current = send;
+  useEffect(
+    () =>
+      sendWhenFree(givesWay, pauseMs, async (signal) => {
+        const ended = await latest.current(signal).then(
+          (value) => ({ value, failure: null }),
+          (thrown: unknown) => ({ value: null, failure: toProblem(thrown) }),
+        );
+        if (!signal.aborted) setLast({ key: wanted, ...ended, atMs: Date.now() });
+      }),
+    [wanted],
+  );
   return { ...last, isLoading: last.key !== wanted, retry: () => setAttempt((count) => count + 1) };
+}
+
+/** Sends once, after a pause in which nothing was in the way; what comes in the way later aborts it. The returned function ends it. */
+export function sendWhenFree(
+  givesWay: Watched<boolean>,
+  pauseMs: number,
+  send: (signal: AbortSignal) => Promise<void>,
+): () => void {
+  let control = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isDone = false;
+  const stop = () => {
+    clearTimeout(timer);
+    control.abort();
+  };
+  const begin = () => {
+    if (isDone) return;
+    stop();
+    if (givesWay.value) return;
+    control = new AbortController();
+    const { signal } = control;
+    timer = setTimeout(async () => {
+      await send(signal);
+      isDone ||= !signal.aborted;
+    }, pauseMs);
+  };
+  begin();
+  const end = givesWay.subscribe(begin);
+  return () => {
+    end();
+    stop();
+  };
 }

@@ -176,6 +176,12 @@ describe('a part of the console', () => {
     });
   });
 
+  it('that is the icon is kept: browsers ask for it at every change of the address', async () => {
+    const { port } = await serveConsole();
+    const { headers } = await sendRequest(port, '/assets/porthole.svg');
+    expect(headers).toMatchObject({ 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' });
+  });
+
   it('comes as the build has compressed it, if the client takes that', async () => {
     const { port } = await serveConsole();
     const get = async (encoding: string) =>

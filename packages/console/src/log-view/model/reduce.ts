@@ -63,6 +63,7 @@ export function startShowing(position: PagePosition, nowMs: number): Partial<Wor
   return {
     contextKey: null,
     isAtEnd: false,
+    isShowing: true,
     ...(position !== 'start' && { top: loading }),
     ...(position !== 'end' && { bottom: loading }),
   };
@@ -82,6 +83,7 @@ export function showPages(
   const next: WorkspaceState = {
     ...state,
     failure: null,
+    isShowing: false,
     buffer,
     focusedKey: null,
     scrollTo: options,
@@ -123,7 +125,7 @@ function nextPosition(page: Page | null): PagePosition | null {
 export function failToShow(failure: Problem): Partial<WorkspaceState> {
   const edge: Edge = { kind: 'failed', code: failure.code, detail: failure.detail };
   const nothing = { buffer: RowBuffer.EMPTY, positions: INITIAL.positions, focusedKey: null, anchor: null };
-  return { ...nothing, failure, top: edge, bottom: edge };
+  return { ...nothing, failure, isShowing: false, top: edge, bottom: edge };
 }
 
 /** One more page at an edge; excess rows are dropped at the other one. */

@@ -150,6 +150,8 @@ export interface WorkspaceState {
   /** Why counting failed; earlier counts belong to another filter. */
   countFailure: string | null;
   buffer: RowBuffer;
+  /** All rows are being replaced: someone waits for those of another place. */
+  isShowing: boolean;
   /** Whether the last row is adjacent to the followed records. */
   isAtEnd: boolean;
   /** Where loading continues at each edge; `null`: nothing to load. */
@@ -196,6 +198,7 @@ export const INITIAL: WorkspaceState = {
   isCounting: false,
   countFailure: null,
   buffer: RowBuffer.EMPTY,
+  isShowing: false,
   isAtEnd: false,
   positions: { older: null, newer: null },
   scans: NO_SCANS,

@@ -566,6 +566,17 @@ describe('counts and extent', () => {
     await draw();
     expect(workspace.state).toMatchObject({ isCounting: false, histogram: { buckets: [{ counts: { ERROR: 10 } }] } });
   });
+
+  it('can be stopped for rows of another place, which are awaited until they are shown', async () => {
+    const { workspace, draw } = await openTestWorkspace(100);
+    void workspace.count(40);
+    workspace.jump('start');
+    expect(workspace.state.isShowing).toBe(true);
+    workspace.stopCounting();
+    expect(workspace.state.isCounting).toBe(false);
+    await draw();
+    expect(workspace.state).toMatchObject({ isShowing: false, histogram: null });
+  });
 });
 
 describe('a closed workspace', () => {

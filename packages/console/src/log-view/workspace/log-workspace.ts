@@ -364,6 +364,13 @@ export class LogWorkspace {
     }
   }
 
+  /** Stops counting; the last counts stay. */
+  stopCounting(): void {
+    if (!this.state.isCounting) return;
+    this.#counting.end();
+    this.#store.set({ isCounting: false });
+  }
+
   /** Loads the extent of the log. Without it only the scroll bar is missing. */
   async #loadExtent(): Promise<void> {
     if (this.#clock.now() - this.#extentLoadedMs < EXTENT_FRESH_MS) return;

@@ -32,7 +32,7 @@ import { Loading } from '../../ui/notes.tsx';
 import { nodeCounts } from './facets.tsx';
 import { CountFailure } from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
-import { BUCKETS, countKey, toFilter } from './use-log-workspace.ts';
+import { BUCKETS, countKey, rowsAwaited, toFilter } from './use-log-workspace.ts';
 
 interface ChartPanelProps {
   view: LogsView;
@@ -176,6 +176,7 @@ function useSplit({ view, source, histogram }: Pick<ChartPanelProps, 'view' | 's
         'values' in counts ? counts.others + counts.missing > 0 : nodeCounts(counts).size > parts.length;
       return { by, parts, hasOthers, isPartial: isPartialCount(counts) };
     },
+    rowsAwaited,
   );
   // What was chosen before has other names.
   return { value: value?.by === by ? value : null, failure: isLoading ? null : failure, retry };

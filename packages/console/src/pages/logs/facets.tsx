@@ -27,7 +27,7 @@ import { Loading } from '../../ui/notes.tsx';
 import { fileFamilies } from '../nodes/file-families.ts';
 import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
-import { countKey, toFilter } from './use-log-workspace.ts';
+import { countKey, rowsAwaited, toFilter } from './use-log-workspace.ts';
 
 /** Rows come first, and what changes quickly is not counted in between. */
 const PAUSE_MS = 400;
@@ -53,8 +53,12 @@ interface FacetsProps {
 export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
   const [typed, setTyped] = useState('');
   const pinned = useStore(preferences.pinned);
-  const { value, atMs, failure, isLoading, retry } = useRequest(countKey(view), PAUSE_MS, (signal) =>
-    source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
+  const { value, atMs, failure, isLoading, retry } = useRequest(
+    countKey(view),
+    PAUSE_MS,
+    (signal) =>
+      source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
+    rowsAwaited,
   );
   const fields = listedFields(value, [...pinned, ...view.countedBy]);
   const shown = filterFields(
@@ -414,11 +418,13 @@ const PATTERNS_MS = 2000;
 
 /** The most frequent kinds of records, by call site. */
 function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
-  const { value, failure, isLoading, retry } = useRequest(`patterns ${countKey(view)}`, 2 * PAUSE_MS, (signal) => {
+  const send = (signal: AbortSignal) => {
     const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
     const request = { ...filter, ...memberSelection(view), limit: MAX_PATTERNS };
     return session.client.cluster.logDigest(request, { signal, budgetMs: PATTERNS_MS });
-  });
+  };
+  const key = `patterns ${countKey(view)}`;
+  const { value, failure, isLoading, retry } = useRequest(key, 2 * PAUSE_MS, send, rowsAwaited);
   if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={retry} />;
   if (!value) return <Loading what="the patterns" />;
   const most = Math.max(1, ...value.groups.map(({ count }) => count));
@@ -551,8 +557,12 @@ type FieldValuesProps = { by: string } & Pick<FacetsProps, 'view' | 'source' | '
 
 /** The most frequent values of a field, with counts and bars, and those that are excluded. */
 function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
-  const { value, failure, isLoading, retry } = useRequest(`${by} ${countKey(view)}`, PAUSE_MS, (signal) =>
-    source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
+  const { value, failure, isLoading, retry } = useRequest(
+    `${by} ${countKey(view)}`,
+    PAUSE_MS,
+    (signal) =>
+      source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
+    rowsAwaited,
   );
   if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={retry} />;
   if (!value) return <Loading what={`values of ${visibleText(by)}`} />;

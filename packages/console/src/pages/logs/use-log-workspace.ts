@@ -21,6 +21,12 @@ const RECOUNT_MS = 10_000;
 /** Pause after a count, as a multiple of its duration. */
 const RECOUNT_PAUSES = 10;
 
+/** Until rows that have come are drawn. */
+const DRAWN_MS = 50;
+
+/** Counts that were stopped for other rows begin again after this time: who looks around goes on to the next place. */
+const STOPPED_MS = 400;
+
 export const BUCKETS = 120;
 
 interface OpenLogs {
@@ -45,14 +51,36 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
     applyView({ workspace, source, nowMs: Date.now() }, applied.current, view);
     applied.current = view;
   }, [workspace, source, view]);
+  useRowsFirst(workspace);
   useCounts(workspace, view);
   useAddress(workspace, seen, applied);
   const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) => {
     if (!options.replace) navigation.settle();
     const next = { ...applied.current, ...part };
-    navigation.go({ ...next, isLive: next.isLive && canFollow(next.range) }, options);
+    const shown = { ...next, isLive: next.isLive && canFollow(next.range) };
+    const before = applied.current;
+    navigation.go(shown, options);
+    // Rows are requested before anything is drawn. Another source is opened by the render that knows it.
+    if (sourceKey(before) !== sourceKey(shown)) return;
+    applied.current = shown;
+    applyView({ workspace, source, nowMs: Date.now() }, before, shown);
   };
   return { workspace, source, seen, change };
+}
+
+/** Whether rows at another place are awaited: the node has few cores and the browser few connections, so counts give way. */
+export const rowsAwaited = new Store(false);
+
+function useRowsFirst(workspace: LogWorkspace): void {
+  useLayoutEffect(() => {
+    const take = () => rowsAwaited.set(workspace.state.isShowing);
+    take();
+    const end = workspace.subscribe(take);
+    return () => {
+      end();
+      rowsAwaited.set(false);
+    };
+  }, [workspace]);
 }
 
 /** Counts when the counted view changes, and repeatedly while following, but only for a small share of the time. */
@@ -61,15 +89,22 @@ function useCounts(workspace: LogWorkspace, view: LogsView): void {
   useEffect(() => {
     let startedMs = Date.now();
     let [hasCounted, nextMs] = [false, Number.POSITIVE_INFINITY];
+    let [planned, pauseMs]: [ReturnType<typeof setTimeout> | undefined, number] = [undefined, DRAWN_MS];
     const count = () => {
       startedMs = Date.now();
       [hasCounted, nextMs] = [true, Number.POSITIVE_INFINITY];
       void workspace.count(BUCKETS);
     };
     const onChange = () => {
+      const { isShowing, isCounting } = workspace.state;
       // Rows first: counting a large log keeps the node busy.
-      if (!hasCounted && !isFirstLoading(workspace)) return count();
-      const isOver = hasCounted && !workspace.state.isCounting && nextMs === Number.POSITIVE_INFINITY;
+      if (isShowing) {
+        clearTimeout(planned);
+        planned = undefined;
+        if (isCounting) [hasCounted, pauseMs] = [false, STOPPED_MS];
+        workspace.stopCounting();
+      } else if (!hasCounted && !isFirstLoading(workspace)) planned ??= setTimeout(count, pauseMs);
+      const isOver = hasCounted && !isCounting && nextMs === Number.POSITIVE_INFINITY;
       if (isOver) nextMs = Date.now() + Math.max(RECOUNT_MS, RECOUNT_PAUSES * (Date.now() - startedMs));
     };
     const end = workspace.subscribe(onChange);
@@ -80,6 +115,7 @@ function useCounts(workspace: LogWorkspace, view: LogsView): void {
     }, 1000);
     return () => {
       clearInterval(timer);
+      clearTimeout(planned);
       end();
     };
   }, [workspace, key]);

@@ -158,8 +158,8 @@ const COMMA = 0x2c;
 /** About 100 KB as text: larger strings are garbage-collected late. */
 const ENTRIES_PER_PIECE = 500;
 
-export function textResponse(body: string, contentType: string): BodyResponse {
-  return { status: 200, headers: { 'content-type': contentType }, body };
+export function textResponse(body: string, contentType: string, extra: OutgoingHttpHeaders = {}): BodyResponse {
+  return { status: 200, headers: { ...extra, 'content-type': contentType }, body };
 }
 
 /** The response has ended already: only the log is left to report a failure to. */

@@ -105,6 +105,9 @@ interface PageRouteDeps {
   basePath?: string;
 }
 
+/** Browsers ask for the icon at every change of the address. A new one may be seen a day later. */
+const ICON_KEPT = 'public, max-age=86400';
+
 export function createPageRoutes({
   consoleFiles,
   onConsole,
@@ -142,7 +145,7 @@ export function createPageRoutes({
       return openApi;
     },
     style: async () => textResponse((await pages()).STYLE, 'text/css; charset=utf-8'),
-    icon: async () => textResponse((await pages()).ICON, 'image/svg+xml'),
+    icon: async () => textResponse((await pages()).ICON, 'image/svg+xml', { 'cache-control': ICON_KEPT }),
   };
 }
 
