@@ -64,6 +64,16 @@ const LOADED_AFTER = [
 /** Loaded with what is around the rows of logs: these may be followed when their node no longer responds. */
 const FOLLOWING = '../client/src/follow/event-stream.ts';
 
+/**
+ * Small sources that several pages need: with the first script, because each script of its own is one more request
+ * before anything is shown.
+ */
+const WITH_FIRST = [
+  'src/log-view/rows/record-row.tsx',
+  'src/log-view/rows/record-text.ts',
+  'src/state/read-search.ts',
+];
+
 /** The scripts of pages, by how their paths begin; of those that begin alike, the last one counts. */
 const PAGES = {
   '/': ['src/pages/overview/overview-page.tsx'],
@@ -148,12 +158,17 @@ function indexOf(specifier) {
  */
 function finishSource(path, text) {
   if (path.endsWith('/client/src/check-arguments.ts')) return UNCHECKED;
+  // Names of gRPC statuses, which no browser receives.
+  if (path.endsWith('/contract/src/errors/errors.ts')) return text.replace(/\bgrpc: '[A-Z_]+',? ?/g, '');
+  if (path.endsWith('/console/src/start.tsx')) return text + WITH_FIRST.map(exportAll).join('');
   const [, before] = LOADED_AFTER.find(([later]) => later.test(path)) ?? [];
-  // As an export: an import of nothing would be left out.
-  const following = path.endsWith('/around-rows.ts')
-    ? `export * from ${JSON.stringify(join(SOURCE, FOLLOWING))};\n`
-    : '';
+  const following = path.endsWith('/around-rows.ts') ? exportAll(FOLLOWING) : '';
   return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n${following}` : text;
+}
+
+/** As an export: an import of nothing would be left out. */
+function exportAll(source) {
+  return `\nexport * from ${JSON.stringify(join(SOURCE, source))};\n`;
 }
 
 /** The page, which names the files of this build; the node names the scripts that are listed to the browser, before it has read any. */

@@ -38,14 +38,16 @@ test('without storage, or if it throws, choices last as long as the page', () =>
   }
 });
 
-test('without a chosen zone, the browser is not asked about zones: it takes tens of milliseconds at the start', () => {
-  const format = vi.spyOn(Intl, 'DateTimeFormat');
+test('where nothing is stored, no zone is made and nothing parsed: both take milliseconds while the page starts', () => {
+  const spies = [vi.spyOn(Intl, 'DateTimeFormat'), vi.spyOn(JSON, 'parse')];
   try {
-    expect(new Preferences(fakeStorage()).zone.value).toBe('local');
-    expect(format).not.toHaveBeenCalled();
-    expect(new Preferences(fakeStorage({ 'porthole.zone': 'Asia/Tokyo' })).zone.value).toBe('Asia/Tokyo');
-    expect(format).toHaveBeenCalledOnce();
+    const { zone, pinned } = new Preferences(fakeStorage());
+    expect([zone.value, pinned.value]).toEqual(['local', []]);
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled();
+    const stored = new Preferences(fakeStorage({ 'porthole.zone': 'Asia/Tokyo', 'porthole.pinned': '["shard"]' }));
+    expect([stored.zone.value, stored.pinned.value]).toEqual(['Asia/Tokyo', ['shard']]);
+    for (const spy of spies) expect(spy).toHaveBeenCalledOnce();
   } finally {
-    format.mockRestore();
+    for (const spy of spies) spy.mockRestore();
   }
 });

@@ -47,6 +47,8 @@ export function parseTexts(json: string): string[] {
 }
 
 export function parseJson(text: string): unknown {
+  // Nothing was stored. An error that is thrown while the page starts takes milliseconds.
+  if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {
