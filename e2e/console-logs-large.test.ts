@@ -87,6 +87,26 @@ describe('a log of 10 GB', () => {
   });
 });
 
+describe('going to another place', () => {
+  it('stops the counts that are under way; they begin again when its rows are there', async () => {
+    const { running, logDir } = await startTestNode({ settings: SETTINGS });
+    writeSparseLog(join(logDir, 'big.log'), 10 * GB);
+    const log = await LogPage.open(browser(), running.url, { hasRows: false });
+    await log.page.route('**/log/histogram?*', () => {}); // never answered
+    const stopped: string[] = [];
+    log.page.on('requestfailed', (request) => stopped.push(request.url()));
+    await log.page.goto(`${running.url}logs?src=n1/=big.log&live=0`);
+    const counts = () => log.requests.filter(({ path }) => path.endsWith('/histogram')).length;
+    await eventually(() => expect(counts()).toBe(1));
+    expect(stopped.filter((url) => url.includes('/histogram'))).toHaveLength(0);
+    await log.goToTime(new Date(sparseTimeMs(5.005 * GB)).toISOString());
+    await eventually(() => expect(counts()).toBe(2));
+    expect(stopped.filter((url) => url.includes('/histogram'))).toHaveLength(1);
+    const requested = log.requests.map(({ path }) => path.split('/').at(-1));
+    expect(requested.lastIndexOf('search')).toBeLessThan(requested.lastIndexOf('histogram'));
+  });
+});
+
 describe('a line of 20 MB', () => {
   it('is split, loaded piece by piece, and the page stays responsive', async () => {
     const { running } = await startTestNode({
