@@ -68,11 +68,7 @@ const FOLLOWING = '../client/src/follow/event-stream.ts';
  * Small sources that several pages need: with the first script, because each script of its own is one more request
  * before anything is shown.
  */
-const WITH_FIRST = [
-  'src/log-view/rows/record-row.tsx',
-  'src/log-view/rows/record-text.ts',
-  'src/state/read-search.ts',
-];
+const WITH_FIRST = ['src/log-view/rows/record-row.tsx', 'src/log-view/rows/record-text.ts', 'src/state/read-search.ts'];
 
 /** The scripts of pages, by how their paths begin; of those that begin alike, the last one counts. */
 const PAGES = {
