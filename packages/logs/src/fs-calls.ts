@@ -37,6 +37,17 @@ export async function readFd(fd: number, buffer: Buffer, { position, length }: F
   return filled;
 }
 
+/** The same on this thread: for what is known to be in memory, where asking a thread of the pool takes longer than reading. */
+export function readFdNow(fd: number, buffer: Buffer, { position, length }: FdRead): number {
+  let filled = 0;
+  while (filled < length) {
+    const got = fs.readSync(fd, buffer, filled, length - filled, position + filled);
+    if (got === 0) break;
+    filled += got;
+  }
+  return filled;
+}
+
 function readOnce(fd: number, buffer: Buffer, offset: number, { position, length }: FdRead): Promise<number> {
   return new Promise((resolve, reject) => {
     fs.read(fd, buffer, offset, length, position, (error, got) => (error ? reject(error) : resolve(got)));

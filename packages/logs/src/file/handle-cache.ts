@@ -17,6 +17,8 @@ export interface LogHandle {
   readonly changedNs: bigint;
   readonly dev: bigint;
   readonly ino: bigint;
+  /** Whether it is known to be on a disk of this machine, or in its memory: reading it cannot hang. */
+  readonly isLocal?: boolean;
   /** Returns the handle; the descriptor is closed when nobody uses it any more. May be called more than once. */
   release(): void;
 }
@@ -78,7 +80,7 @@ export class HandleCache {
       const isHere = at.dir === this.#dir && this.#stats.isLocal;
       const found = await (isHere ? this.#lookupsNow : this.#lookups).get(name);
       const cached = this.#cachedFor(name, found.stats);
-      return cached ? this.#lend(cached, name, found.stats) : await this.#openFresh(name, found);
+      return cached ? this.#lend(cached, name, found.stats, isHere) : await this.#openFresh(name, found);
     } catch (error) {
       throw toLogError(error, name);
     }
@@ -122,7 +124,8 @@ export class HandleCache {
     return this.#lend(entry, name, stats);
   }
 
-  #lend(entry: Entry, name: string, stats: BigIntStats): LogHandle {
+  /** `isLocal` is about an entry of the directory itself: a link may lead to another file system. */
+  #lend(entry: Entry, name: string, stats: BigIntStats, isLocal = false): LogHandle {
     entry.users++;
     let released = false;
     const release = () => {
@@ -132,7 +135,7 @@ export class HandleCache {
       if (entry.users === 0) this.#park(entry, name);
     };
     const { size, mtimeNs: modifiedNs, ctimeNs: changedNs, dev, ino } = stats;
-    return { name, fd: entry.fd, sizeBytes: Number(size), modifiedNs, changedNs, dev, ino, release };
+    return { name, fd: entry.fd, sizeBytes: Number(size), modifiedNs, changedNs, dev, ino, isLocal, release };
   }
 
   #park(entry: Entry, name: string): void {

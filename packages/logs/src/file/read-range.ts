@@ -44,11 +44,20 @@ export async function* readRange(
   }
 }
 
+/**
+ * Shorter parts of a file are read on this thread if it was changed within the last minute: its end is in memory, because
+ * it was written to, and a thread of the pool takes longer than all else of a short response.
+ */
+const MAX_IN_MEMORY_BYTES = 64 * 1024;
+
 /** The bytes of `[start, end)`, as many as fit into a chunk, with secrets masked. The caller releases it. */
 export function readChunk({ handle, reads }: RangeSource, start: number, end: number): Promise<LentChunk> {
+  const settled = settledStamp(handle);
   // Only what is masked is known by its stamp.
-  const stamp = reads.scrubber && settledStamp(handle);
-  return reads.read(handle.fd, start, end - start, { stamp }).catch((error: unknown) => {
+  const stamp = reads.scrubber && settled;
+  const isShortEnd = end === handle.sizeBytes && end - start <= MAX_IN_MEMORY_BYTES;
+  const inMemory = handle.isLocal === true && settled === undefined && isShortEnd;
+  return reads.read(handle.fd, start, end - start, { stamp, inMemory }).catch((error: unknown) => {
     throw unreadable(handle.name, error);
   });
 }

@@ -1,4 +1,4 @@
-import { readFd, statFd } from '../fs-calls.ts';
+import { readFd, readFdNow, statFd } from '../fs-calls.ts';
 import { CleanRanges } from '../scrub/clean-ranges.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import { fileStamp, statsStamp } from './file-stamp.ts';
@@ -78,15 +78,15 @@ export class SharedReads {
    * Reads up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it
    * settles. `packed` bytes are returned unmasked: secrets are masked after decompression. The bytes were read after
    * the sequence number `since`, which defaults to now. With a `stamp` that changes with every change of the file,
-   * bytes known to contain no secrets are not scanned for them again.
+   * bytes known to contain no secrets are not scanned for them again. With `inMemory` they are read on this thread.
    */
   async read(
     fd: number,
     position: number,
     most: number,
-    { packed = false, since = this.#begun, stamp }: ReadChunkOptions = {},
+    { packed = false, since = this.#begun, stamp, inMemory = false }: ReadChunkOptions = {},
   ): Promise<LentChunk> {
-    const wanted = { fd, position, most: Math.min(most, CHUNK_BYTES), since, stamp };
+    const wanted = { fd, position, most: Math.min(most, CHUNK_BYTES), since, stamp, inMemory };
     const reading = this.#join(wanted, packed ? undefined : this.#scrubber());
     reading.users++;
     const release = () => this.#release(reading);
@@ -121,12 +121,12 @@ export class SharedReads {
 
   /** Reads a margin on both sides if secrets are masked: they may cross the borders. */
   async #fill(buffer: Buffer, wanted: Wanted, scrubber: Scrubber | undefined): Promise<Filled> {
-    const { fd, position, most, stamp } = wanted;
+    const { fd, position, most, stamp, inMemory } = wanted;
     const before = Math.min(scrubber?.leftBytes ?? 0, position);
     const behind = scrubber?.rightBytes ?? 0;
     const length = Math.min(most, buffer.length - before - behind);
     const read = { position: position - before, length: before + length + behind };
-    const got = await readFd(fd, buffer, read);
+    const got = inMemory ? readFdNow(fd, buffer, read) : await readFd(fd, buffer, read);
     const end = Math.max(before, Math.min(got, before + length));
     const filled = { bytes: buffer.subarray(before, end), short: end - before < length };
     if (!scrubber) return filled;
@@ -152,6 +152,7 @@ interface ReadChunkOptions {
   packed?: boolean;
   since?: number;
   stamp?: string | undefined;
+  inMemory?: boolean;
 }
 
 async function hasStamp(fd: number, stamp: string): Promise<boolean> {
@@ -164,6 +165,7 @@ interface Wanted {
   most: number;
   since: number;
   stamp: string | undefined;
+  inMemory: boolean;
 }
 
 const MAX_TAILS = 16;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Scrubbing } from '../scrub/scrubber.ts';
+import { eventually } from '../testing/eventually.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
@@ -134,4 +135,28 @@ describe('a short tail of a file at rest', () => {
     writeFileSync(path, Buffer.from('\ufeffuser tom\npass hunter22\n', 'utf16le'));
     expect(await text()).toBe('pass ********\n');
   });
+});
+
+test('what was written within the last minute is read without a thread of the pool, and always as it is', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, TEXT);
+  const logs = openDir(dir);
+  const handed = vi.spyOn(fs, 'read');
+  onTestFinished(() => handed.mockRestore());
+  const handedBy = async (size: number) => {
+    const before = handed.mock.calls.length;
+    await readTail(logs, 'a.log', size);
+    return handed.mock.calls.length - before;
+  };
+  // When it is known that the directory is on a local disk.
+  await eventually(async () => expect(await handedBy(4096)).toBe(0));
+  const before = handed.mock.calls.length;
+  for (let turn = 0; turn < 50; turn++) {
+    const line = `turn ${turn}\n`;
+    appendFileSync(path, line);
+    expect((await readTail(logs, 'a.log', 4096)).toString().endsWith(line)).toBe(true);
+  }
+  expect(handed.mock.calls.length).toBe(before);
+  expect(await handedBy(128 * 1024)).toBe(1);
 });
