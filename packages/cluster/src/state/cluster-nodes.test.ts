@@ -1,6 +1,6 @@
-import { type NodeState, PortholeError } from '@porthole/contract';
+import { type ClusterNode, type NodeState, PortholeError } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { clusterNodes } from './cluster-nodes.ts';
 import { type FakeCluster, fakeDeps, NOW_MS, profile } from './testing/fake-deps.ts';
 import { description, end, fakeNode, file, hang, NODE } from './testing/fake-node.ts';
@@ -50,6 +50,23 @@ describe('a member', () => {
     expect(nodes).toMatchObject([
       { id: 'a', state: 'up', report: { outcome: 'ok' }, uptimeMs: 5000, lastRecordMs: null, recentErrors: null },
     ]);
+  });
+
+  it('that is still counting delays the list no longer where there are hundreds of them', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const busy = healthy({ logHistogram: hang, logFiles: hang });
+    const states = Object.fromEntries(Array.from({ length: 200 }, (_, number) => [`m${number}`, busy]));
+    let listed: ClusterNode[] = [];
+    void ask({ states, timeoutMs: 2 ** 30 }).then(({ nodes }) => {
+      listed = nodes;
+    });
+    // Four at a time: fifty rounds, each of which waited 600 ms.
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(listed).toHaveLength(200);
+    for (const node of listed) expect(node).toMatchObject({ state: 'up', uptimeMs: 5000, recentErrors: null });
   });
 
   it('that ships to the archive is listed with its lag, unless it sends nonsense', async () => {
