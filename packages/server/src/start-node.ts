@@ -2,6 +2,7 @@ import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
 import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
 import { describeFailure } from './errors.ts';
+import { giveMemoryBack } from './give-memory-back.ts';
 import type { NodeComponents } from './node-components.ts';
 import {
   announceNode,
@@ -57,9 +58,11 @@ export async function startNode(given: StartNodeOptions = {}): Promise<RunningNo
     throw error;
   });
   const stopHeartbeat = announceNode(open, url);
+  const stopCollecting = ownsProcess ? giveMemoryBack() : undefined;
   const embedded = toEmbeddedNode(open, () => {
     open.refuseRequests();
     stopHeartbeat();
+    stopCollecting?.();
     return stopNode(open, (drainMs) => ports.stop(drainMs));
   });
   return { ...embedded, url, stop: embedded.close };
