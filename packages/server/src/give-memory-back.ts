@@ -20,7 +20,7 @@ interface GiveMemoryBackOptions {
 /**
  * Collects garbage once whenever the process rests after work; returns a function that stops that. The engine collects when
  * it needs memory, which a node that nobody asks never does: measured after searches, it kept 20 MB of garbage. It takes
- * 20 to 40 ms, so it is only for a process that is that of the node alone.
+ * 15 to 80 ms, so it is only for a process that is that of the node alone.
  */
 export function giveMemoryBack({
   cpuMs = processorMs,
