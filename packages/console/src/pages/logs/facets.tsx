@@ -1,4 +1,4 @@
-import type { ClusterDigest, FieldSummary, Level } from '@porthole/client';
+import type { FieldSummary, Level } from '@porthole/client';
 import { absenceText, isDistinctMinimum, isPattern, matchesPattern } from '@porthole/contract';
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -24,6 +24,7 @@ import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime 
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/notes.tsx';
+import { patternParts } from '../../ui/pattern-text.ts';
 import { fileFamilies } from '../nodes/file-families.ts';
 import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
@@ -432,7 +433,7 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
   return (
     <ul aria-busy={isLoading}>
       {value.groups.map((group) => {
-        const text = patternText(group);
+        const text = oneLine(visibleText(patternParts(group).join('…').slice(0, 200)));
         const isOn = group.source !== null && view.callSite === group.source;
         return (
           <FacetValue
@@ -469,11 +470,6 @@ function memberSelection({ sources, labels }: LogsView) {
   return { ...(nodes.length > 0 && { nodes }), ...(labels.length > 0 && { labels }), ...log };
 }
 
-/** What its messages have in common. */
-function patternText({ shape, sample }: ClusterDigest['groups'][number]): string {
-  const line = sample.message.split('\n', 1)[0] ?? '';
-  return oneLine(visibleText((shape ?? line.replace(/\b\d[\d.,:]*\b/g, '…')).slice(0, 200).replaceAll('*', '…')));
-}
 
 interface FieldsStatusProps {
   value: FieldsResult | null;

@@ -27,6 +27,7 @@ import { useMedia, useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { ResourceNote } from '../../ui/notes.tsx';
+import { patternParts } from '../../ui/pattern-text.ts';
 import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { NARROW } from '../nodes/error-strip.tsx';
 import { departureKey, hiddenText, isDegraded, missingNodes, problemText, shortNames } from '../nodes/node-health.ts';
@@ -284,12 +285,10 @@ function PatternRow({ group, spark, zone }: { group: Group; spark: readonly numb
 }
 
 /** What the messages have in common: numbers and other variable parts are holes. */
-function PatternText({ group: { shape, sample } }: { group: Group }) {
-  const line = sample.message.split('\n', 1)[0] ?? '';
-  const parts = shape ? shape.split('*') : line.slice(0, 200).split(/\b\d[\d.,:]*\b/);
+function PatternText({ group }: { group: Group }) {
   return (
     <>
-      {parts.map((part, index) => (
+      {patternParts(group).map((part, index) => (
         <span key={index}>
           {index > 0 && <i class="faint hole">…</i>}
           {part}
