@@ -176,6 +176,27 @@ export class PackedCheckpoints {
 /** Small sequential reads are served from the text available after one step of this size. */
 const LEAST_STEP_BYTES = 32 * 1024;
 
+/** Text that is kept behind a checkpoint: all that is between two, unless the text is longer than 1.5 GiB. */
+const SPAN_BYTES = 8 * 1024 * 1024;
+
+/** Text before a position, in memory that is used for one file after the other. */
+interface Span {
+  owner: GzText | undefined;
+  bytes: Buffer;
+  from: number;
+  end: number;
+}
+
+/** That of the last file, unless it was collected. A thread reads one file at a time; another one takes it over. */
+let spare: WeakRef<Span> | undefined;
+
+function takeSpan(): Span {
+  const span = spare?.deref() ?? { owner: undefined, bytes: Buffer.allocUnsafeSlow(SPAN_BYTES), from: 0, end: 0 };
+  if (spare?.deref() !== span) spare = new WeakRef(span);
+  span.owner = undefined;
+  return span;
+}
+
 interface GzTextOptions {
   /** The name of the file in errors. */
   name?: string;
@@ -187,7 +208,7 @@ export class GzText {
   readonly #stream: GzStream;
   readonly #checkpoints: PackedCheckpoints;
   readonly #name: string;
-  #last: { index: number; checkpoint: Checkpoint } | undefined;
+  #span: Span | undefined;
 
   /** `sizeBytes` is the size of the compressed file when the map was built. */
   constructor(fd: number, sizeBytes: number, map: GzMap, { name = '.gz' }: GzTextOptions = {}) {
@@ -204,28 +225,50 @@ export class GzText {
   read(target: Buffer, at: number, position: number, length: number): number {
     const end = Math.min(position + Math.min(length, target.length - at), this.sizeBytes);
     if (position >= end) return 0;
-    this.#approach(position, end);
-    const stream = this.#stream;
-    let got = stream.copyText(target, at, position, end);
-    while (position + got < end) {
-      const goesOn = stream.step(Math.max(end - stream.textAt, LEAST_STEP_BYTES));
-      got += stream.copyText(target, at + got, position + got, end);
-      if (!goesOn && position + got < end) throw this.#changed();
-    }
-    return got;
+    const span = this.#spanFor(position, end);
+    if (span) return span.bytes.copy(target, at, position - span.from, end - span.from);
+    return this.#inflate(end, position, (from, to) => {
+      this.#stream.copyText(target, at + from - position, from, to);
+    });
   }
 
-  /** Continues from the current position if that leads to the text, unless a checkpoint is nearer. */
-  #approach(position: number, end: number): void {
-    const { textFrom, textAt, isStopped } = this.#stream;
-    if (position >= textFrom && end <= textAt) return;
+  /** What is kept of the text, if it is in there, or if a checkpoint leads to it sooner than the current position. */
+  #spanFor(position: number, end: number): Span | undefined {
+    const stream = this.#stream;
+    if (position >= stream.textFrom && end <= stream.textAt) return undefined;
+    const kept = this.#span;
+    if (kept?.owner === this && position >= kept.from && end <= kept.end) return kept;
     const index = this.#checkpoints.indexBefore(position);
+    const { textFrom, textAt } = stream;
     const isNearer = position < textFrom || (position > textAt && this.#checkpoints.textAt(index) > textAt);
-    if (!isNearer && !isStopped) return;
-    // Reading backwards uses the same checkpoint several times.
-    if (this.#last?.index !== index) this.#last = { index, checkpoint: this.#checkpoints.at(index) };
-    const { window, ...resumePoint } = this.#last.checkpoint;
-    if (!this.#stream.restore(resumePoint, window)) throw this.#changed();
+    if (!isNearer && !stream.isStopped) return undefined;
+    const { window, ...resumePoint } = this.#checkpoints.at(index);
+    if (!stream.restore(resumePoint, window)) throw this.#changed();
+    if (end - position > SPAN_BYTES) return undefined;
+    return this.#fillSpan(Math.max(resumePoint.textAt, end - SPAN_BYTES), end);
+  }
+
+  /** Who reads backwards needs what precedes a position next: it is not decompressed again for each part. */
+  #fillSpan(from: number, end: number): Span {
+    const span = takeSpan();
+    this.#inflate(end, from, (start, stop) => {
+      this.#stream.copyText(span.bytes, start - from, start, stop);
+    });
+    this.#span = Object.assign(span, { owner: this, from, end });
+    return span;
+  }
+
+  /** Decompresses up to `end`, and takes the text from `start` on in parts. Returns how much that is. */
+  #inflate(end: number, start: number, take: (from: number, to: number) => void): number {
+    const stream = this.#stream;
+    for (let taken = start; ; ) {
+      const to = Math.min(stream.textAt, end);
+      if (to > taken) take(taken, to);
+      taken = Math.max(taken, to);
+      if (taken >= end) return end - start;
+      const goesOn = stream.step(Math.max(end - stream.textAt, LEAST_STEP_BYTES));
+      if (!goesOn && stream.textAt < end) throw this.#changed();
+    }
   }
 
   /** The map was built from the same file, so a fault means the file changed afterwards. */

@@ -123,6 +123,34 @@ describe('the text of a compressed file', () => {
     expect(() => reader.read(target, 0, 0, 10)).toThrow(expect.objectContaining({ code: 'LOG_FILE_TRUNCATED' }));
   });
 
+  test('is read backwards with one decompression, also by two readers in turn', () => {
+    const open = () => {
+      const { fd, sizeBytes } = gzFile()(gzipSync(LINES));
+      const map = buildGzMap(fd, sizeBytes, { spacingBytes: 1e9 });
+      return { map, reader: new GzText(fd, sizeBytes, map), end: LINES.length };
+    };
+    const readers = [open(), open()];
+    const target = Buffer.alloc(100_000);
+    const turns = [0, 0, 0, 1, 1, 0];
+    for (let turn = 0; readers.some(({ end }) => end > 0); turn++) {
+      const reading = readers[turns[turn % turns.length] ?? 0];
+      if (!reading || reading.end === 0) continue;
+      const start = Math.max(0, reading.end - 90_000);
+      const got = reading.reader.read(target, 0, start, reading.end - start + 1000);
+      expect(target.subarray(0, got).equals(LINES.subarray(start, reading.end + 1000))).toBe(true);
+      reading.end = start;
+    }
+    const { map, reader } = open();
+    reader.read(target, 0, LINES.length - 1000, 1000);
+    reader.read(target, 0, 1_000_000, 1000);
+    // Without its only checkpoint it cannot decompress anything again.
+    new Float64Array(map.shared, 0, 4).fill(1e12, 1);
+    for (let start = 999_000; start >= 0; start -= 1000) {
+      expect(reader.read(target, 0, start, 1000)).toBe(1000);
+      if (!target.subarray(0, 1000).equals(LINES.subarray(start, start + 1000))) expect.fail(`other text at ${start}`);
+    }
+  });
+
   test('ends where it ends', () => {
     const { fd, sizeBytes } = gzFile()(gzipSync('short'));
     const reader = new GzText(fd, sizeBytes, buildGzMap(fd, sizeBytes));

@@ -145,7 +145,8 @@ export class ChunkText {
   readonly sizeBytes: number;
   readonly #shared: SharedArrayBuffer;
   readonly #offsets: Float64Array;
-  #last: { index: number; text: Buffer } | undefined;
+  /** The last one, and its neighbours: what is read ends within the next one, also by those who read backwards. */
+  #kept: { index: number; text: Buffer }[] = [];
 
   constructor({ textBytes, shared }: ChunkMap) {
     this.sizeBytes = textBytes;
@@ -168,10 +169,11 @@ export class ChunkText {
   }
 
   #chunk(index: number): Buffer {
-    if (this.#last?.index !== index) {
-      const [from = 0, end = from] = this.#offsets.subarray(index, index + 2);
-      this.#last = { index, text: inflateRawSync(Buffer.from(this.#shared, from, end - from)) };
-    }
-    return this.#last.text;
+    const known = this.#kept.find((kept) => kept.index === index);
+    if (known) return known.text;
+    const [from = 0, end = from] = this.#offsets.subarray(index, index + 2);
+    const text = inflateRawSync(Buffer.from(this.#shared, from, end - from));
+    this.#kept = [...this.#kept.filter((kept) => Math.abs(kept.index - index) === 1), { index, text }];
+    return text;
   }
 }
