@@ -56,6 +56,12 @@ export class LiveTail {
     this.#publish();
   }
 
+  /** The rows could not be loaded, and are asked for again. */
+  noteFailure(reason: string): void {
+    this.#reason = reason;
+    this.#publish();
+  }
+
   /** Follows after the last row of the window, or from now on if the window is elsewhere. */
   begin(source: LogSource, filter: RowFilter): void {
     const { clock, store } = this.#deps;

@@ -199,13 +199,28 @@ describe('a workspace that follows', () => {
       },
     });
     expect(workspace.state.failure).toMatchObject({ code: 'UNREACHABLE', detail: 'no connection' });
+    expect(workspace.state.follow).toMatchObject({ state: 'reconnecting', reason: 'no connection' });
     source.onPage = () => {};
     clock.advance(1000);
     await draw();
     source.write(1);
     await draw();
     expect(workspace.state.failure).toBeNull();
+    expect(workspace.state.follow.state).toBe('live');
     expect(numbers()).toEqual(upTo(0, 10));
+  });
+
+  it('does not follow what the node refuses', async () => {
+    const { workspace } = await openTestWorkspace(10, {
+      isLive: true,
+      prepare: (fake) => {
+        fake.onPage = () => {
+          throw new PortholeError('PARAMETER_INVALID', 'no such member');
+        };
+      },
+    });
+    expect(workspace.state.failure).toMatchObject({ code: 'PARAMETER_INVALID' });
+    expect(workspace.state.follow.state).toBe('off');
   });
 });
 

@@ -61,7 +61,9 @@ export class PageLoader {
       const result = await this.show('end', { align: 'bottom' });
       if (signal.aborted) return;
       if (result !== 'failed') break;
-      if (!store.state.failure || !isRetryable(store.state.failure)) return;
+      const { failure } = store.state;
+      if (!failure || !isRetryable(failure)) return tail.leave();
+      tail.noteFailure(failure.detail);
       await clock.wait(waitMs, signal);
       if (signal.aborted) return;
     }

@@ -54,11 +54,11 @@ export function ChartPanel({ view, source, state, histogram, zone, change }: Cha
   const before = useRef<(TimeRange | null)[]>([]);
   const events = useChartEvents(view, source);
   const split = useSplit({ view, source, histogram });
-  const { isCounting, countFailure } = state;
+  const { isCounting, countFailure, failure } = state;
   if (!histogram)
     return (
       <p class="flex dim line chart-empty">
-        {isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}
+        {isCounting ? 'Counting…' : countFailure === null ? '' : notCounted(countFailure, failure)}
       </p>
     );
   const incident = (fromMs: number, toMs: number) =>
@@ -97,6 +97,10 @@ export function ChartPanel({ view, source, state, histogram, zone, change }: Cha
       ) : null}
     </HistogramChart>
   );
+}
+
+function notCounted(countFailure: string, failure: WorkspaceState['failure']): string {
+  return countFailure === failure?.detail ? 'Not counted' : `Not counted: ${countFailure}`;
 }
 
 function Legend({ split: { by, parts, isPartial, hasOthers } }: { split: Split }) {

@@ -470,7 +470,6 @@ function memberSelection({ sources, labels }: LogsView) {
   return { ...(nodes.length > 0 && { nodes }), ...(labels.length > 0 && { labels }), ...log };
 }
 
-
 interface FieldsStatusProps {
   value: FieldsResult | null;
   atMs: number;

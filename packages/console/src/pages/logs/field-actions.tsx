@@ -12,11 +12,12 @@ import { withTerm } from '../../state/query-view.ts';
 import type { Problem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
-import { IconButton } from '../../ui/controls.tsx';
-import { useLeaving } from '../../ui/hooks.ts';
+import { IconButton, LinkButton } from '../../ui/controls.tsx';
+import { useLeaving, useStore } from '../../ui/hooks.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { MenuItem } from '../../ui/menu.tsx';
 import { FailureNote } from '../../ui/notes.tsx';
+import { rowsFailure } from './use-log-workspace.ts';
 
 /** What can be done with a value of a field, wherever it is shown. */
 interface FieldAction {
@@ -203,7 +204,14 @@ export function ActionButtons({
   );
 }
 
-/** Why something was not counted, and a way out. */
+/** Why something was not counted, and a way out. What is said of the rows already is not repeated. */
 export function CountFailure({ what, failure, onRetry }: { what: string; failure: Problem; onRetry: () => void }) {
-  return <FailureNote what={what} title={`${what} not counted.`} failure={failure} onRetry={onRetry} />;
+  const isSaid = useStore(rowsFailure) === failure.detail;
+  if (failure.status === null || failure.status === 401)
+    return <FailureNote what={what} title={`${what} not counted.`} failure={failure} onRetry={onRetry} />;
+  return (
+    <p class="small facet-status dim wraps" role="status">
+      {what} not counted{isSaid ? '' : `: ${failure.detail}`} · <LinkButton onClick={onRetry}>retry</LinkButton>
+    </p>
+  );
 }

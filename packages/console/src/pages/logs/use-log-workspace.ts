@@ -71,14 +71,21 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
 /** Whether rows at another place are awaited: the node has few cores and the browser few connections, so counts give way. */
 export const rowsAwaited = new Store(false);
 
+/** Why there are no rows, which the page says once. */
+export const rowsFailure = new Store<string | null>(null);
+
 function useRowsFirst(workspace: LogWorkspace): void {
   useLayoutEffect(() => {
-    const take = () => rowsAwaited.set(workspace.state.isShowing);
+    const take = () => {
+      rowsAwaited.set(workspace.state.isShowing);
+      rowsFailure.set(workspace.state.failure?.detail ?? null);
+    };
     take();
     const end = workspace.subscribe(take);
     return () => {
       end();
       rowsAwaited.set(false);
+      rowsFailure.set(null);
     };
   }, [workspace]);
 }
