@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<string, string>> = {
   node: 'Porthole, a running node',
   program: 'Porthole, the program on the files',
   rg: 'ripgrep',
+  goaccess: 'GoAccess',
 };
 
 /** Nobody waits longer. */
