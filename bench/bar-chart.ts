@@ -39,10 +39,14 @@ export function barChart({ title, groups }: BarChart): string {
   }
   const height = y + MARGIN;
   const style = `font-family="system-ui, sans-serif" font-size="12" fill="${COLOURS.text}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" ${style}>\n${parts.join('\n')}\n</svg>\n`;
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" ${style}>`;
+  return `${head}\n<title>${escaped(title)}</title>\n${parts.join('\n')}\n</svg>\n`;
+}
+
+function escaped(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 function text(x: number, y: number, content: string, attributes = ''): string {
-  const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}"${attributes && ` ${attributes}`}>${escaped}</text>`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}"${attributes && ` ${attributes}`}>${escaped(content)}</text>`;
 }
