@@ -201,16 +201,34 @@ describe('a job with a slow regex', () => {
   });
 });
 
-it('runs all jobs in the threads there are while another one starts', async () => {
+it('runs all jobs in the threads there are while another one starts, which it does for jobs of another client', async () => {
   const pool = openPool(2);
   const file = openFile(100);
   const job = countJob(file, [0, 1]);
   await pool.run(job);
   const ended: number[] = [];
+  const run = (number: number) => pool.run(job, new CancelFlag({ client: `${number % 2}` }));
   // The last one ends only when all before it have: with one thread, or with two of which one has just started.
-  await Promise.all(Array.from({ length: 6 }, (_, number) => pool.run(job).then(() => ended.push(number))));
+  await Promise.all(Array.from({ length: 6 }, (_, number) => run(number).then(() => ended.push(number))));
   expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5]);
   expect(pool.usage).toMatchObject({ threads: 2, jobs: 0, replacedThreads: 0 });
+});
+
+it('starts another thread for jobs of the same client only after some time', async () => {
+  const pool = openPool(2);
+  const file = openFile(100_000);
+  const job = countJob(file, [0, Math.ceil(file.textBytes / (256 * 1024))]);
+  await pool.run(countJob(file, [0, 1]));
+  await Promise.all(Array.from({ length: 6 }, () => pool.run(countJob(file, [0, 1]))));
+  expect(pool.usage.threads).toBe(1);
+  let isStarted = false;
+  const runAll = async () => {
+    while (!isStarted) await pool.run(job);
+  };
+  const all = Promise.all([runAll(), runAll(), runAll()]);
+  await eventually(() => expect(pool.usage.threads).toBe(2));
+  isStarted = true;
+  await all;
 });
 
 it('has a thread before the first job once it is prepared', async () => {
