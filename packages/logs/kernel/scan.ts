@@ -9,8 +9,10 @@ export { checksum } from './scan/checksum';
 export { column } from './scan/columns';
 export { find } from './scan/find';
 export { heads } from './scan/heads';
+export { mayHaveHole } from './scan/holes';
 export { jsonMembers } from './scan/json-members';
 export { contextPath, jsonPath } from './scan/json-path';
+export { mayHaveErrors } from './scan/level-words';
 export { groupSources } from './scan/source-groups';
 export { summarise } from './scan/summarise';
 export { addGrams } from './scan/text-grams';
@@ -134,7 +136,9 @@ export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
 export const OTHERS: u32 = LEVELS + MAX_HEADS;
 /** What `summarise` counts: the earliest and the latest time, how late one is, records without one, and those of each rank. */
 export const SUMMARY: u32 = OTHERS + MAX_HEADS * 4;
-export const MEMORY_BYTES: u32 = SUMMARY + 3 * 8 + 8 * 4;
+/** By the low four bits of a letter: that letter, if a word of ERROR or above ends with it. */
+export const LEVEL_ENDS: u32 = (SUMMARY + 3 * 8 + 8 * 4 + 15) & ~15;
+export const MEMORY_BYTES: u32 = LEVEL_ENDS + 16;
 
 /** A bit for each byte of four vectors of comparisons. */
 export function bits64(a: v128, b: v128, c: v128, d: v128): u64 {

@@ -148,6 +148,37 @@ describe('the compiled loops', () => {
     );
   });
 
+  test('see that a line may be an error if one is, and not if no word of an error is there', () => {
+    fc.assert(
+      fc.property(headText, lead, (text, before) => {
+        const end = load(text, before) + text.length;
+        const hasErrors = slowHeads(text, text.length).some(({ rank }) => rank >= 5);
+        const hasWords = /(?:err|error|panic|fatal|critical)(?![a-z])/i.test(text.toString('latin1'));
+        const mayHaveErrors = kernel.mayHaveErrors(end);
+        if (hasErrors) expect(mayHaveErrors).toBe(true);
+        if (!hasWords) expect(mayHaveErrors).toBe(false);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('see a NUL at every position that is examined, and at no other', () => {
+    fc.assert(
+      fc.property(fc.nat(700), lead, fc.nat(300), fc.integer({ min: 1, max: 300 }), (length, before, from, step) => {
+        const start = load(Buffer.alloc(length, 'x'), before);
+        const bytes = kernel.text.subarray(start, start + length);
+        for (const nul of [from, from + step, from + 2 * step + 1].filter((at) => at < length)) {
+          bytes[nul] = 0;
+          const isSeen = nul >= from && (nul - from) % step === 0;
+          expect(kernel.mayHaveHole(bytes, from, length, step)).toBe(isSeen);
+          bytes[nul] = 1;
+        }
+        expect(kernel.mayHaveHole(bytes, from, length, step)).toBe(false);
+        expect(kernel.mayHaveHole(Buffer.alloc(1), 0, 1, 1)).toBe(undefined);
+      }),
+    );
+  });
+
   test('hash a text as it is hashed byte by byte', () => {
     fc.assert(
       fc.property(headText, lead, (text, before) => {

@@ -1,6 +1,6 @@
 import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import type { Format, HeadProgram } from '../parse/format.ts';
-import { CONTRACT_WORDS, findLevelWord } from '../parse/level.ts';
+import { CONTRACT_WORDS, findLevelWord, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { fillHeadTables } from './head-tables.ts';
 import { RenderKernel } from './render-kernel.ts';
@@ -12,6 +12,8 @@ export const GRAM_ROWS = 32_768;
 interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number, known: number, most: number): number;
+  mayHaveErrors(from: number, to: number): boolean;
+  mayHaveHole(from: number, to: number, step: number): boolean;
   summarise(count: number): void;
   checksum(from: number, to: number): number;
   addGrams(from: number, to: number, bit: number): void;
@@ -121,6 +123,7 @@ export class ScanKernel {
     this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
     this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 3);
     fillColumnWords(new DataView(buffer, at('COLUMN_WORDS')));
+    fillLevelEnds(new Uint8Array(buffer, at('LEVEL_ENDS'), 16));
     fillHeadTables(loaded);
   }
 
@@ -132,6 +135,13 @@ export class ScanKernel {
     const isFree = before === 0 || (at === 0 && before <= this.#roomBefore);
     if (target !== this.text || !isFree || at - before + length > target.length) return undefined;
     return Buffer.from(target.buffer, target.byteOffset + at - before, length);
+  };
+
+  /** Whether one of the bytes at `from`, `from + step` and so on is a NUL; `undefined` if the bytes are elsewhere. */
+  readonly mayHaveHole = (bytes: Buffer, from: number, to: number, step: number): boolean | undefined => {
+    if (bytes.buffer !== this.text.buffer) return undefined;
+    const shift = bytes.byteOffset - this.text.byteOffset;
+    return Boolean(this.#exports.mayHaveHole(shift + from, shift + to, step));
   };
 
   /** By which `heads` reads lines from now on; without a program, it is not sure of any. */
@@ -149,6 +159,15 @@ export class ScanKernel {
    */
   heads(from: number, to: number, { limit, known, most }: { limit: number; known: number; most: number }): number {
     return this.#exports.heads(from, to, limit, known, most);
+  }
+
+  /**
+   * Whether the text up to `end`, which ends a line there, may have records of ERROR or above in the native format. Writes a
+   * byte behind it.
+   */
+  mayHaveErrors(end: number): boolean {
+    this.text[end] = NEWLINE;
+    return Boolean(this.#exports.mayHaveErrors(0, end + 1));
   }
 
   /** Summarises the first `count` records of the table of `heads`. */
@@ -226,6 +245,9 @@ export class ScanKernel {
   }
 }
 
+const NEWLINE = 10;
+const ERROR_RANK = levelRank('ERROR');
+
 /** The loops read up to 128 bytes at a time. */
 const READS_BEYOND = 128;
 
@@ -239,6 +261,14 @@ function fillColumnWords(table: DataView): void {
     row += 16;
   }
   table.setBigUint64(row, 0n, true);
+}
+
+function fillLevelEnds(table: Uint8Array): void {
+  for (const word of CONTRACT_WORDS) {
+    const { rank = 0 } = findLevelWord(Buffer.from(word), 0, word.length) ?? {};
+    const last = word.charCodeAt(word.length - 1);
+    if (rank >= ERROR_RANK) table[last & 15] = last;
+  }
 }
 
 /** Instead of the rank of a level: the format must read the line. */

@@ -55,6 +55,8 @@ export interface Format {
   readHead(bytes: Buffer, start: number, end: number, head: LineHead): boolean;
   /** By which the scan kernel reads most heads, with the same result; made when it is first needed. */
   readonly program?: HeadProgram | undefined;
+  /** Levels are words of the contract behind a tab or a space, before a tab or the end of the line. */
+  readonly hasLevelColumn?: boolean;
   /** Decodes the whole record `[start, end)`, continuation lines included. */
   decode(bytes: Buffer, start: number, end: number): RecordFields;
 }

@@ -197,6 +197,7 @@ export class JobRunner {
       ...(clean && { clean }),
       cleanParts: this.#cleanParts,
       memoryAround: this.#kernel.memoryAround,
+      mayHaveHole: this.#kernel.mayHaveHole,
     };
   }
 

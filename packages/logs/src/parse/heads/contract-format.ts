@@ -35,6 +35,7 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
     name: 'contract',
     spec: 'contract',
     timed: true,
+    hasLevelColumn: true,
     readHead(bytes, start, end, head) {
       const lineEnd = trimLineEnd(bytes, start, end);
       const time = parseTimestamp(bytes, start, lineEnd);

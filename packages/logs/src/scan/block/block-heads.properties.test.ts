@@ -7,7 +7,7 @@ import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { scaled } from '../../testing/index.ts';
 import { BlockScanner } from './block-scanner.ts';
-import { BLOCK_BYTES, headScanBytes } from './blocks.ts';
+import { BLOCK_BYTES, blockAt, ERROR_RANK, headScanBytes } from './blocks.ts';
 
 /*
  * The scan finds heads by the kernel, which compares times with those it has learned, and asks the format about lines of
@@ -82,6 +82,15 @@ function slowBlockEnds(bytes: Buffer, heads: readonly Head[]): { firstMs: number
   });
 }
 
+/** The blocks of which it is known that they have no errors, without looking at their heads. */
+function blocksWithoutErrors(bytes: Buffer, format: Format): number[] {
+  const scanner = scannerOf(bytes, format);
+  return Array.from({ length: Math.ceil(bytes.length / BLOCK_BYTES) }, (_, block) => block).filter((block) => {
+    scanner.load(block);
+    return !scanner.mayHaveErrors();
+  });
+}
+
 /** The heads of all blocks, as a scan finds them. */
 function scannedHeads(bytes: Buffer, format: Format): { heads: Head[]; unsure: number } {
   const scanner = scannerOf(bytes, format);
@@ -104,6 +113,8 @@ function scannedHeads(bytes: Buffer, format: Format): { heads: Head[]; unsure: n
 function expectSame(bytes: Buffer, spec: string, options: Parameters<typeof createFormat>[1]): void {
   const slow = slowHeads(bytes, createFormat(spec, options));
   const format = createFormat(spec, options);
+  const errors = new Set(slow.filter(({ rank }) => rank >= ERROR_RANK).map(({ at }) => blockAt(at)));
+  expect(blocksWithoutErrors(bytes, format).filter((block) => errors.has(block))).toEqual([]);
   for (let pass = 0; pass < 2; pass++) expect(blockEnds(bytes, format)).toEqual(slowBlockEnds(bytes, slow));
   // What is learned in the first pass is used in the second one.
   for (let pass = 0; pass < 2; pass++) {

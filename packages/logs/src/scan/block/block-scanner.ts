@@ -101,6 +101,11 @@ export class BlockScanner {
     return offset - this.#block * BLOCK_BYTES + 1;
   }
 
+  /** Whether a record that starts in the block may be of level ERROR or above, without looking at any. */
+  mayHaveErrors(): boolean {
+    return !this.#format.hasLevelColumn || this.#kernel.mayHaveErrors(this.bytes.length);
+  }
+
   /** Whether the block, and its last record, are followed by more: they will not change any more. */
   isComplete(recordsEnd: number): boolean {
     // A line that extends beyond the block may still turn out to start a record.

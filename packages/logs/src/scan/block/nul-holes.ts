@@ -11,6 +11,8 @@ const NEWLINE = 10;
 export interface HoleOptions {
   /** Called with the offset of a hole whenever one is read. */
   onHole?: ((offset: number) => void) | undefined;
+  /** Whether one of the bytes at `from`, `from + step` and so on is a NUL; `undefined`: it cannot tell of these. */
+  mayHaveHole?: ((bytes: Buffer, from: number, to: number, step: number) => boolean | undefined) | undefined;
 }
 
 /**
@@ -41,6 +43,8 @@ export class TextWithHoles implements FileText {
     // The rest of a hole may be outside what was read.
     if (bytes[at] === 0 || bytes[end - 1] === 0) return true;
     const first = at + ((HOLE_BYTES - (position % HOLE_BYTES)) % HOLE_BYTES);
+    const known = this.#options.mayHaveHole?.(bytes, first, end, HOLE_BYTES);
+    if (known !== undefined) return known;
     for (let sample = first; sample < end; sample += HOLE_BYTES) if (bytes[sample] === 0) return true;
     return false;
   }

@@ -1,7 +1,7 @@
 import type { LineHead } from '../../parse/format.ts';
 import { Candidates } from '../../regex/prefilter.ts';
 import type { BlockScanner } from '../block/block-scanner.ts';
-import type { RecordTable } from '../block/blocks.ts';
+import { ERROR_RANK, type RecordTable } from '../block/blocks.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import { requiredNeedles } from './required-needles.ts';
 import type { PartScan, ScanTools } from './scan-part.ts';
@@ -35,9 +35,13 @@ export function createCandidates(
   return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
 }
 
+function noSpans(): Spans {
+  return { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
+}
+
 /** All records of the block whose heads match. */
 export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
+  const spans = noSpans();
   const { count, starts, times, ranks, end } = table;
   const { ranks: matching, fromMs, toMs, hasTimes } = matcher;
   for (let index = 0; index < count; index++) {
@@ -59,7 +63,7 @@ const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 
 /** The records that may match; the others are not even parsed. */
 export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
+  const spans = noSpans();
   const end = scanner.recordsEnd();
   candidates.begin();
   let hit = candidates.next(1, end);
@@ -90,6 +94,7 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
 /** The records of a block whose heads match, if its text is not scrubbed: it is only if there are some. */
 export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
   const { scanner } = scan;
+  if (matcher.minRank >= ERROR_RANK && scan.hasNoErrors(block)) return noSpans();
   const { table, counts } = scan.unscrubbedRecords(block);
   // In most blocks no record has such a level: they need not be looked at one by one.
   const mayMatch = counts.some((count, rank) => count > 0 && matcher.ranks[rank] === 1);

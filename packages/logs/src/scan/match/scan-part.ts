@@ -19,6 +19,9 @@ export interface ScanTools extends ScrubberSource {
   isDue(): boolean;
 }
 
+/** Blocks of a part in which errors are looked for before it counts how many have some. */
+const MOST_IN_VAIN = 4;
+
 /** Loads the blocks of a part one after the other, in the given order, and counts them. */
 export class PartScan {
   readonly scanner: BlockScanner;
@@ -27,6 +30,7 @@ export class PartScan {
   tested: { start: number; end: number } | undefined;
   readonly #part: ScanPart;
   readonly #tools: ScanTools;
+  #blocksWithErrors = 0;
 
   constructor(part: ScanPart, tools: ScanTools) {
     this.#part = part;
@@ -110,6 +114,18 @@ export class PartScan {
     const all = this.#tools.kernel.summarise(table.count);
     this.#note({ block, all: null, hasErrors: hasErrors(all) }, table.end);
     return { table, counts: all.counts };
+  }
+
+  /** Whether the loaded block surely has no record of level ERROR or above, which is added to the index. */
+  hasNoErrors(block: number): boolean {
+    // Where most blocks have errors, looking for them is one more pass.
+    if (this.#blocksWithErrors > MOST_IN_VAIN + this.report.blocks.length / 2) return false;
+    if (this.scanner.mayHaveErrors()) {
+      this.#blocksWithErrors++;
+      return false;
+    }
+    this.#note({ block, all: null, hasErrors: false }, this.scanner.recordsEnd());
+    return true;
   }
 
   #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): boolean {
