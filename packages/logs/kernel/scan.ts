@@ -34,7 +34,7 @@ export const PROGRAM_SLOTS: u32 = PROGRAM + 64;
 export const PROGRAM_LETTERS: u32 = PROGRAM_SLOTS + 1024;
 export const PROGRAM_ENTRIES: u32 = PROGRAM_LETTERS + 256;
 /** Levels that were read, by what follows the time: bytes, which of them count, the slot and the rank. */
-export const KNOWN_LEVELS: u32 = PROGRAM_ENTRIES + 32 * 192;
+export const KNOWN_LEVELS: u32 = PROGRAM_ENTRIES + 32 * 208;
 /** Entries by the first bytes of times. */
 export const ENTRY_SLOTS: u32 = KNOWN_LEVELS + 12 * 48;
 export const PROGRAM_BYTES: u32 = ENTRY_SLOTS + 32 * 4 - PROGRAM;

@@ -56,11 +56,11 @@ const LONGEST_LINE: u32 = 4000;
 const SEARCHED_BYTES: u32 = 256;
 
 /** The parts of an entry of PROGRAM_ENTRIES. */
-const ENTRY_BYTES: u32 = 192;
+const ENTRY_BYTES: u32 = 208;
 const PREFIX: u32 = 48;
 const PREFIX_MASK: u32 = 96;
 const TAIL: u32 = 144;
-const TAIL_MASK: u32 = 160;
+const TAIL_MASK: u32 = 176;
 
 /** Bits of what may follow the time of an entry. */
 const YEAR_MAY_FOLLOW: u32 = 1;
@@ -254,8 +254,11 @@ function isEntry(entry: u32, at: u32, end: u32): bool {
   } else if (isDigit(load<u8>(to))) return false;
   const tail = load<u32>(entry, 4);
   if (tail > 0) {
-    const differ = v128.xor(v128.load(to), v128.load(entry + TAIL));
-    if (to + tail > end || v128.any_true(v128.and(differ, v128.load(entry + TAIL_MASK)))) return false;
+    if (to + tail > end) return false;
+    for (let done: u32 = 0; done < tail; done += 16) {
+      const differ = v128.xor(v128.load(to + done), v128.load(entry + TAIL + done));
+      if (v128.any_true(v128.and(differ, v128.load(entry + TAIL_MASK + done)))) return false;
+    }
     to += tail;
   }
   const follows = load<u32>(entry, 40);

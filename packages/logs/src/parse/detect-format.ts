@@ -16,7 +16,6 @@ import {
   withStatusColumn,
 } from './formats/coded-formats.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
-import { createJsonFormat } from './formats/json-format.ts';
 import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { OWN_LAYOUTS, type OwnLayoutName } from './formats/layout/own-layouts.ts';
 import { createOtlpFormat } from './formats/otlp-format.ts';
@@ -33,6 +32,7 @@ import {
 import { BLOCK_NAMES, type BlockName, createBlockFormat, detectBlocks, isBlockName } from './heads/block-format.ts';
 import { createContractFormat } from './heads/contract-format.ts';
 import { createHeadFormat, type HeadFormat, hasPartialSlots, type TimedLine } from './heads/head-format.ts';
+import { createJsonLinesFormat } from './heads/json-lines-format.ts';
 import { createJsonPathFormat, type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
 import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
 import type { UserFormat } from './user-format.ts';
@@ -51,7 +51,7 @@ const CREATORS = {
   'lindb-slow-sql': createLindbSlowSqlFormat,
   contract: createContractFormat,
   otlp: createOtlpFormat,
-  json: createJsonFormat,
+  json: createJsonLinesFormat,
   ...OWN_LAYOUT_CREATORS,
 } satisfies Record<string, FormatCreator>;
 

@@ -4,8 +4,7 @@ import { type ShapedFormat, trimLineEnd } from '../formats/define-format.ts';
 import { SPACE, skipLetters, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevelWord, LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { createHeadProgram, type FoundTime } from './head-program.ts';
-import type { HeadSlot } from './learn-head.ts';
+import { createHeadProgram, type FoundTime, NO_TIME, START_SLOT } from './head-program.ts';
 
 /** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
@@ -23,7 +22,7 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
   return {
     get program() {
       program ??= createHeadProgram({
-        slots: [SLOT],
+        slots: [START_SLOT],
         indented: false,
         letters: undefined,
         mayCrash: false,
@@ -66,28 +65,6 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
     },
   };
 }
-
-const NO_TIME: FoundTime = {
-  timeMs: Number.NaN,
-  rank: 0,
-  slot: 0,
-  from: 0,
-  timeAt: 0,
-  timeEnd: 0,
-  spelling: 'iso',
-  timeRank: 0,
-  envelopeRank: 0,
-};
-
-const SLOT: HeadSlot = {
-  spelling: 'iso',
-  place: 'start',
-  before: 0,
-  mostWords: 0,
-  levels: [],
-  other: '',
-  postgres: false,
-};
 
 function isLevelBehind(bytes: Buffer, tab: number, lineEnd: number): boolean {
   const to = skipLetters(bytes, tab + 1, lineEnd);

@@ -38,6 +38,17 @@ export interface ProgramOptions {
   find(bytes: Buffer, start: number, lineEnd: number): FoundTime | undefined;
 }
 
+/** Lines that start with their time, and levels which something else knows of. */
+export const START_SLOT: HeadSlot = {
+  ...{ spelling: 'iso', place: 'start', before: 0, mostWords: 0, levels: [], other: '', postgres: false },
+};
+
+/** One is made of it for each format, and then reused. */
+export const NO_TIME: FoundTime = {
+  ...{ timeMs: Number.NaN, rank: 0, slot: 0, from: 0, timeAt: 0, timeEnd: 0 },
+  ...{ spelling: 'iso', timeRank: 0, envelopeRank: 0 },
+};
+
 const SLOTS_AT = 64;
 const SLOT_BYTES = 256;
 const MOST_SLOTS = 4;
@@ -45,12 +56,12 @@ const COLUMN_BYTES = 24;
 const MOST_COLUMNS = 10;
 const LETTERS_AT = SLOTS_AT + MOST_SLOTS * SLOT_BYTES;
 const ENTRIES_AT = LETTERS_AT + 256;
-const ENTRY_BYTES = 192;
+const ENTRY_BYTES = 208;
 const MOST_ENTRIES = 32;
 const PREFIX_AT = 48;
 const MOST_PREFIX_BYTES = 48;
 const TAIL_AT = 144;
-const MOST_TAIL_BYTES = 16;
+const MOST_TAIL_BYTES = 32;
 
 /** Instead of the rank of a letter: the usual one. */
 const NO_RANK = 255;

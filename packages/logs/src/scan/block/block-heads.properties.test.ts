@@ -242,6 +242,9 @@ describe('records found by the kernel are those that the format finds line by li
       'postgresql.log',
       'spring.log',
       'python-basic.log',
+      'kibana-json.log',
+      'logrus-json-run.log',
+      'etcd-json.log',
     ]) {
       const fixture = fixtures.find((each) => each.name === name);
       if (!fixture) continue;
@@ -275,6 +278,8 @@ const SPELLINGS: Readonly<Record<string, (date: Date) => string>> = {
     `[GIN] ${iso(date).slice(0, 10).replaceAll('-', '/')} - ${iso(date).slice(11, 19)} | 500 | 1ms | 1.1.1.1 | GET "/"`,
   klog: (date) => `W10${iso(date).slice(8, 10)} ${iso(date).slice(11, 23)}456    1 a.go:1] text`,
   python: (date) => `${iso(date).slice(0, 19).replace('T', ' ')},123 - app.module - ERROR - text`,
+  json: (date) => `{"ts":"${iso(date)}","level":"warning","msg":"text"}`,
+  'json, the level first': (date) => `{"level":30,"time":"${iso(date).slice(0, -1)}+01:00","msg":"text"}`,
   logfmt: (date) => `time="${iso(date).slice(0, 19)}Z" level=warning msg="text"`,
 };
 

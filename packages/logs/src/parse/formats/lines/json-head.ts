@@ -1,6 +1,6 @@
 import { parseJson } from '@porthole/records';
+import type { LineHead } from '../../format.ts';
 import type { Zone } from '../../zone.ts';
-import type { LineStart } from '../define-format.ts';
 import { BACKSLASH, isDigit, QUOTE } from '../tokens/byte-scan.ts';
 import { readLevelToken, readSeverityDigit, readTimeToken } from '../tokens/value-tokens.ts';
 import { type KeyKind, keyKind, LONGEST_KEY } from './known-keys.ts';
@@ -11,21 +11,25 @@ const MAX_ESCAPED_KEY = 2 + LONGEST_KEY * 6;
 /**
  * Finds time and level among the members of a JSON object without parsing it: the first member with a time key and a
  * valid time, and the first with a level key and a valid level. One pass, which ends when both are found; what is then
- * missing is searched for in the objects among the members.
+ * missing is searched for in the objects among the members. Returns where the bytes end that decided; 0: all of them did.
  */
-export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): void {
+export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zone, found: LineHead): number {
   const objects = readMembers(bytes, start, end, zone, found, false);
-  if (objects === 0 || isComplete(found)) return;
-  readMembers(bytes, start, end, zone, found, true);
+  if (objects < 0) return -objects;
+  if (objects > 0 && !isComplete(found)) readMembers(bytes, start, end, zone, found, true);
+  return 0;
 }
 
-/** Reads the members of the object at `start`, or those of the objects in it; returns how many objects there are. */
+/**
+ * Reads the members of the object at `start`, or those of the objects in it. Returns how many objects there are; negative
+ * as soon as both are found: where the member ends, and what ends it.
+ */
 function readMembers(
   bytes: Buffer,
   start: number,
   end: number,
   zone: Zone,
-  found: LineStart,
+  found: LineHead,
   inObjects: boolean,
 ): number {
   let objects = 0;
@@ -50,7 +54,7 @@ function readMembers(
       const kind = memberKind(bytes, at, keyEnd);
       if (kind === 'gelf') isGelf = true;
       else if (kind === 'priority') found.rank ||= severityRank(bytes, valueAt, valueEnd);
-      else if (kind !== undefined && readMember(bytes, valueAt, valueEnd, kind, zone, found)) return objects;
+      else if (kind !== undefined && readMember(bytes, valueAt, valueEnd, kind, zone, found)) return -valueEnd - 1;
       else if (kind === 'level') severity ||= severityRank(bytes, valueAt, valueEnd);
     }
     const comma = skipBlank(bytes, valueEnd, end);
@@ -85,7 +89,7 @@ function readMember(
   end: number,
   kind: 'time' | 'level',
   zone: Zone,
-  found: LineStart,
+  found: LineHead,
 ): boolean {
   if (bytes[start] !== QUOTE) {
     if (!isDigit(bytes[start])) return false;
@@ -105,7 +109,7 @@ function readToken(
   end: number,
   kind: 'time' | 'level',
   zone: Zone,
-  found: LineStart,
+  found: LineHead,
 ): boolean {
   if (kind === 'level') {
     if (found.rank === 0) found.rank = readLevelToken(text, start, end);
@@ -115,7 +119,7 @@ function readToken(
   return isComplete(found);
 }
 
-function isComplete({ timeMs, rank }: LineStart): boolean {
+function isComplete({ timeMs, rank }: LineHead): boolean {
   return rank > 0 && !Number.isNaN(timeMs);
 }
 
