@@ -12,6 +12,7 @@ export { heads } from './scan/heads';
 export { mayHaveHole } from './scan/holes';
 export { jsonMembers } from './scan/json-members';
 export { contextPath, jsonPath } from './scan/json-path';
+export { forgetShapes } from './scan/json-shapes';
 export { mayHaveErrors } from './scan/level-words';
 export { groupSources } from './scan/source-groups';
 export { summarise } from './scan/summarise';
@@ -138,7 +139,11 @@ export const OTHERS: u32 = LEVELS + MAX_HEADS;
 export const SUMMARY: u32 = OTHERS + MAX_HEADS * 4;
 /** By the low four bits of a letter: that letter, if a word of ERROR or above ends with it. */
 export const LEVEL_ENDS: u32 = (SUMMARY + 3 * 8 + 8 * 4 + 15) & ~15;
-export const MEMORY_BYTES: u32 = LEVEL_ENDS + 16;
+/** Shapes of lines of JSON, see json-shapes.ts, and the values of a line whose shape is kept. */
+export const MAX_SHAPE_NODES: u32 = 512;
+export const SHAPES: u32 = LEVEL_ENDS + 16;
+export const READ_VALUES: u32 = SHAPES + MAX_SHAPE_NODES * 128;
+export const MEMORY_BYTES: u32 = READ_VALUES + 65 * 12;
 
 /** A bit for each byte of four vectors of comparisons. */
 export function bits64(a: v128, b: v128, c: v128, d: v128): u64 {

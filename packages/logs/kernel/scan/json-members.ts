@@ -1,13 +1,26 @@
 /* Finds members of a JSON object by their names, without parsing it. Part of ../scan.ts. */
 import { FAILED } from '../../../records/kernel/lines/bytes';
 import { MAX_NAMED_MEMBERS, NAMED_MEMBERS, PATH, TEXT } from '../scan';
-import { begin, behindSpace, hasEscape, lineEnd, OFF, readString, readValue, skipSpace, stop } from './json-path';
+import {
+  begin,
+  behindSpace,
+  hasEscape,
+  lineEnd,
+  OFF,
+  readString,
+  readValue,
+  skipSpace,
+  stop,
+  trimmedEnd,
+} from './json-path';
+import { dropValues, keepShape, matchShape, wantLastValue } from './json-shapes';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
 const COLON: u8 = 58;
 const OPEN_BRACE: u8 = 123;
 const CLOSE_BRACE: u8 = 125;
+const OPEN_BRACKET: u8 = 91;
 
 /** What the value of a member is. */
 const PLAIN_TEXT: u32 = 0;
@@ -23,6 +36,8 @@ const OTHER: u32 = 3;
  * several lines.
  */
 export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
+  const known = matchShape(from, trimmedEnd(from, to), false);
+  if (known >= 0) return known;
   const end = lineEnd(from, to);
   if (end < 0 || from >= <u32>end || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
   begin(end, 0);
@@ -47,7 +62,11 @@ export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
     }
     at = behindSpace(at);
     const next = load<u8>(at);
-    if (next === CLOSE_BRACE) return skipSpace(at + 1) === stop ? <i32>members : -1;
+    if (next === CLOSE_BRACE) {
+      if (skipSpace(at + 1) !== stop) return -1;
+      keepShape(from, end);
+      return <i32>members;
+    }
     if (next !== COMMA) return -1;
     at = behindSpace(at + 1);
   }
@@ -80,6 +99,8 @@ function isName(start: u32, wanted: u32, length: u32): bool {
 function note(member: u32, start: u32, end: u32): void {
   const first = load<u8>(start);
   const isText = first === QUOTE;
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) dropValues();
+  else wantLastValue();
   const to = NAMED_MEMBERS + member * 12;
   store<u32>(to, start - TEXT + (isText ? 1 : 0));
   store<u32>(to + 4, end - TEXT - (isText ? 1 : 0));

@@ -1,6 +1,7 @@
 /* Finds the values at a path of a JSON object, without parsing it. Part of ../scan.ts. */
 import { behindEscape, behindLiteral, FAILED, isDigit } from '../../../records/kernel/lines/bytes';
 import { FOUND_VALUE, PATH, TEXT } from '../scan';
+import { addValue, beginValues, keepShape, matchShape, SCALAR, STRING, WANTED } from './json-shapes';
 
 const TAB: u8 = 9;
 const NEWLINE: u8 = 10;
@@ -42,8 +43,14 @@ export let hasEscape: bool = false;
  * text is no object, or unusual, or has several lines.
  */
 export function jsonPath(from: u32, to: u32, length: u32): i32 {
+  const known = matchShape(from, trimmedEnd(from, to), true);
+  if (known >= 0) return known;
   const end = lineEnd(from, to);
   return end < 0 ? -1 : objectPath(from, <u32>end, length);
+}
+
+export function setStop(end: u32): void {
+  stop = end;
 }
 
 /** Prepares to read text that ends at `to`, and values at a path of `length` bytes. */
@@ -52,13 +59,16 @@ export function begin(to: u32, length: u32): void {
   pathBytes = length;
   depth = 0;
   count = 0;
+  beginValues();
 }
 
 function objectPath(from: u32, to: u32, length: u32): i32 {
   begin(to, length);
   if (from >= to || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
   const end = readObject(TEXT + from, 0);
-  return end !== FAILED && skipSpace(end) === stop ? count : -1;
+  if (end === FAILED || skipSpace(end) !== stop) return -1;
+  keepShape(from, to);
+  return count;
 }
 
 /**
@@ -70,18 +80,25 @@ export function contextPath(from: u32, to: u32, length: u32): i32 {
   if (end < 0) return -1;
   if (<u32>end <= from || load<u8>(TEXT + end - 1) !== CLOSE_BRACE) return 0;
   const tab = lastTab(from, end);
-  return tab < 0 ? -1 : objectPath(tab + 1, end, length);
+  if (tab < 0) return -1;
+  const known = matchShape(tab + 1, end, true);
+  return known >= 0 ? known : objectPath(tab + 1, end, length);
 }
 
 /** The end of the line `[from, to)` without its line break; negative if there is another line. */
 export function lineEnd(from: u32, to: u32): i32 {
-  let end = to;
-  if (end > from && load<u8>(TEXT + end - 1) === NEWLINE) end--;
   const newline = i8x16.splat(NEWLINE);
-  const last = TEXT + end;
+  const last = TEXT + (to > from && load<u8>(TEXT + to - 1) === NEWLINE ? to - 1 : to);
   let at = TEXT + from;
   for (; at + 16 <= last; at += 16) if (v128.any_true(i8x16.eq(v128.load(at), newline))) return -1;
   for (; at < last; at++) if (load<u8>(at) === NEWLINE) return -1;
+  return trimmedEnd(from, to);
+}
+
+/** The end of a line without its line break. */
+export function trimmedEnd(from: u32, to: u32): u32 {
+  let end = to;
+  if (end > from && load<u8>(TEXT + end - 1) === NEWLINE) end--;
   if (end > from && load<u8>(TEXT + end - 1) === CARRIAGE_RETURN) end--;
   return end;
 }
@@ -108,13 +125,17 @@ export function readValue(at: u32, on: i32): u32 {
   const first = load<u8>(at);
   if (first === QUOTE) {
     const end = readString(at);
-    if (on === AT_END && end !== FAILED) found(at + 1, end - 1, hasEscape);
+    if (end === FAILED) return FAILED;
+    addValue(at + 1, end - 1, on === AT_END ? STRING | WANTED : STRING);
+    if (on === AT_END) found(at + 1, end - 1, hasEscape);
     return end;
   }
   if (first === OPEN_BRACE) return readObject(at, on === AT_END ? OFF : on);
   if (first === OPEN_BRACKET) return readArray(at, on);
   const end = first === MINUS || isDigit(first) ? readNumber(at) : behindLiteral(at);
-  if (on === AT_END && end !== FAILED) found(at, end, false);
+  if (end === FAILED) return FAILED;
+  addValue(at, end, on === AT_END ? SCALAR | WANTED : SCALAR);
+  if (on === AT_END) found(at, end, false);
   return end;
 }
 
@@ -207,7 +228,8 @@ function specialBytes(bytes: u64): u64 {
   return (isQuote | isBackslash | isControl) & (ONES * 0x80);
 }
 
-function readNumber(start: u32): u32 {
+/** The position after the number at `start`. */
+export function readNumber(start: u32): u32 {
   const whole = load<u8>(start) === MINUS ? start + 1 : start;
   let at = skipDigits(whole);
   if (at === FAILED || (load<u8>(whole) === ZERO && at > whole + 1)) return FAILED;

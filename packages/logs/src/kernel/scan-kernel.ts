@@ -17,6 +17,7 @@ interface Exports {
   summarise(count: number): void;
   checksum(from: number, to: number): number;
   addGrams(from: number, to: number, bit: number): void;
+  forgetShapes(): void;
   jsonPath(from: number, to: number, length: number): number;
   contextPath(from: number, to: number, length: number): number;
   jsonMembers(from: number, to: number, lengths: number): number;
@@ -69,8 +70,8 @@ export class ScanKernel {
   readonly rowsAddress: number;
   /** The row in which the last walk ended; or where `heads` stopped, and of how many lines it was unsure. */
   readonly reached: Uint32Array;
-  /** The path for `jsonPath`, and the first value it found: start, end, and whether it has escapes. */
-  readonly path: Uint8Array;
+  /** The first value that `jsonPath` has found: start, end, and whether it has escapes. */
+  readonly #path: Uint8Array;
   readonly foundValue: Uint32Array;
   /** For each row of a text index a byte: the columns of eight blocks, filled by `addGrams`. */
   readonly gramColumns: Uint8Array;
@@ -118,7 +119,7 @@ export class ScanKernel {
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
     this.rowsAddress = at('ROWS');
     this.reached = new Uint32Array(buffer, at('REACHED'), 2);
-    this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
+    this.#path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
     this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
     this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
     this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 3);
@@ -191,8 +192,19 @@ export class ScanKernel {
     this.#exports.addGrams(from, to, bit);
   }
 
+  /** The longest path that `setPath` takes. */
+  get maxPathBytes(): number {
+    return this.#path.length;
+  }
+
+  /** What `jsonPath`, `contextPath` and `jsonMembers` find from now on. */
+  setPath(path: Uint8Array): void {
+    this.#path.set(path);
+    this.#exports.forgetShapes();
+  }
+
   /**
-   * How many values the JSON object in the line `[from, to)` has at the path, whose first bytes are in `path`; the first
+   * How many values the JSON object in the line `[from, to)` has at the path of `setPath`; the first
    * one is left in `foundValue`. Negative: the text is no object, has several lines, or is too unusual to be read without
    * parsing it.
    */
@@ -201,7 +213,7 @@ export class ScanKernel {
   }
 
   /**
-   * How many members of the JSON object in the line `[from, to)` have one of the names in `path`, left in `members`;
+   * How many members of the JSON object in the line `[from, to)` have one of the names of `setPath`, left in `members`;
    * `lengths` has a bit for the length of each name. Negative as above.
    */
   jsonMembers(from: number, to: number, lengths: number): number {

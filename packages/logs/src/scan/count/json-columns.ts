@@ -76,7 +76,7 @@ export function jsonTags(kernel: ScanKernel): JsonColumnReader {
  */
 function memberReader(kernel: ScanKernel, names: readonly string[]): (start: number, end: number) => number {
   const lengths = names.reduce((bits, name) => bits | (1 << name.length), 0);
-  kernel.path.set(Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`));
+  kernel.setPath(Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`));
   return (start, end) => kernel.jsonMembers(start, end, lengths);
 }
 

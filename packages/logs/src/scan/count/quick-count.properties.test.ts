@@ -201,6 +201,38 @@ describe('counting without decoding', () => {
     );
   });
 
+  test.each([
+    ['contract', '2026-06-01 10:00:00.000\tINFO\ta.go:1\ttext\t'],
+    ['json', ''],
+  ] as const)('finds what decoding finds in lines that are nearly the same: %s', (format, lead) => {
+    // What is between values is kept of lines that were read; a byte more, less or changed must not pass as the same.
+    const byte = fc.constantFrom(...'"\\{}[],: \t01.-eE+tfa\n\r', '""', ',"a":', '\\u0061', 'true', 'a=1', 'é');
+    const change = fc.record({ at: fc.nat(), drop: fc.nat(2), text: fc.option(byte, { nil: '' }) });
+    const lines = fc.tuple(
+      json,
+      json,
+      fc.array(fc.tuple(fc.nat(1), fc.array(change, { maxLength: 2 })), { maxLength: 12 }),
+    );
+    fc.assert(
+      fc.property(lines, fc.constantFrom(...FIELDS), ([one, other, changed], by) => {
+        const records = changed.map(([which, changes]) => {
+          const text = changes.reduce(
+            (before, { at, drop, text: added }) => {
+              const start = at % (before.length + 1);
+              return before.slice(0, start) + added + before.slice(start + drop);
+            },
+            which === 0 ? one : other,
+          );
+          return `${lead}${text}\n`;
+        });
+        const { counts, missing, expected, expectedMissing } = quickValues(format, by, [`${lead}${one}\n`, ...records]);
+        expect(counts).toEqual(expected);
+        expect(missing).toBe(expectedMissing);
+      }),
+      { numRuns: 1000 * MORE },
+    );
+  });
+
   test('is possible for ordinary records', () => {
     const contract = (context: string) => `2026-06-01 10:00:00.000\tINFO\ta.go:1\t[Q] [L]: text\t${context}\n`;
     const contexts = ['{"a":1,"b":"x"}', '{"b":{"a":true},"c":[{}]}', '{"http":{"status":500}}', '{"x":"a\\"b"}'];

@@ -37,7 +37,7 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
     }
     return isNative ? columnCount(field.column, counting) : () => false;
   }
-  if (!isPlain(field.leaf) || Buffer.byteLength(field.leaf) > kernel.path.length) return () => false;
+  if (!isPlain(field.leaf) || Buffer.byteLength(field.leaf) > kernel.maxPathBytes) return () => false;
   if (isNative) return leafCount(field.leaf, counting);
   return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting) : () => false;
 }
@@ -93,7 +93,7 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
   const isJson = format.name === 'json';
   // The kernel has one path: there may be only one count at a time.
   const pathBytes = Buffer.byteLength(path);
-  kernel.path.set(Buffer.from(path));
+  kernel.setPath(Buffer.from(path));
   const pairs = new ByteHits(kernel, `${path}=`);
   const lists = new ByteHits(kernel, BYTE_LIST_START);
   // Other escapes stand for characters that the path does not have.
