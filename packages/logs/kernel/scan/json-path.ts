@@ -78,7 +78,10 @@ function objectPath(from: u32, to: u32, length: u32): i32 {
 export function contextPath(from: u32, to: u32, length: u32): i32 {
   const end = lineEnd(from, to);
   if (end < 0) return -1;
-  if (<u32>end <= from || load<u8>(TEXT + end - 1) !== CLOSE_BRACE) return 0;
+  if (<u32>end <= from) return 0;
+  const last = load<u8>(TEXT + end - 1);
+  // What precedes a hole may be an object.
+  if (last !== CLOSE_BRACE) return last === 0 ? -1 : 0;
   const tab = lastTab(from, end);
   if (tab < 0) return -1;
   const known = matchShape(tab + 1, end, true);

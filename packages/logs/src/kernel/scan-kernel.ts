@@ -94,6 +94,7 @@ export class ScanKernel {
   readonly #summaryTimes: Float64Array;
   readonly #summaryCounts: Uint32Array;
   #loadedProgram: HeadProgram | undefined;
+  #loadedPath: Uint8Array | undefined;
   #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
@@ -199,14 +200,15 @@ export class ScanKernel {
 
   /** What `jsonPath`, `contextPath` and `jsonMembers` find from now on. */
   setPath(path: Uint8Array): void {
+    if (path === this.#loadedPath) return;
+    this.#loadedPath = path;
     this.#path.set(path);
     this.#exports.forgetShapes();
   }
 
   /**
-   * How many values the JSON object in the line `[from, to)` has at the path of `setPath`; the first
-   * one is left in `foundValue`. Negative: the text is no object, has several lines, or is too unusual to be read without
-   * parsing it.
+   * How many values the JSON object in the line `[from, to)` has at the path of `setPath`; the first one is left in
+   * `foundValue`. Negative: the text is no object, has several lines, or is too unusual to be read without parsing it.
    */
   jsonPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.jsonPath(from, to, pathBytes);

@@ -72,12 +72,15 @@ export function jsonTags(kernel: ScanKernel): JsonColumnReader {
 
 /**
  * Returns what finds the members with these names, in lower case and shorter than 32 bytes, in a line, as `jsonMembers`
- * does. The kernel has room for the names of one at a time.
+ * does.
  */
 function memberReader(kernel: ScanKernel, names: readonly string[]): (start: number, end: number) => number {
   const lengths = names.reduce((bits, name) => bits | (1 << name.length), 0);
-  kernel.setPath(Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`));
-  return (start, end) => kernel.jsonMembers(start, end, lengths);
+  const listed = Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`);
+  return (start, end) => {
+    kernel.setPath(listed);
+    return kernel.jsonMembers(start, end, lengths);
+  };
 }
 
 /** Whether the text ends in a colon and the number of a line. */

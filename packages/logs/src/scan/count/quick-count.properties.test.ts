@@ -5,6 +5,8 @@ import { BUILT_IN_FORMATS } from '../../parse/detect-format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { fieldValues } from '../../query/index.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
+import { createQuickTest } from '../match/quick-test.ts';
+import { RecordMatcher } from '../match/record-matcher.ts';
 import { createQuickCount } from './quick-count.ts';
 import { TopTable } from './top-table.ts';
 import { ValueCounts } from './value-counts.ts';
@@ -181,6 +183,75 @@ function quickValues(format: 'contract' | 'json', by: string, records: readonly 
   const values = all.mostFrequent(Number.POSITIVE_INFINITY);
   return { ...found, missing, counts: new Map(values.map(({ value, count: times }) => [value, times])) };
 }
+
+/** Whether each record matches, tested without decoding it if that is possible, and as decoding finds. */
+function testRecords(format: 'contract' | 'json', matcher: RecordMatcher, records: readonly string[]) {
+  const made = BUILT_IN_FORMATS.create(format, { zone: createZone('UTC'), writtenMs: 0 });
+  const starts: number[] = [];
+  let length = 1;
+  for (const record of records) {
+    starts.push(length);
+    length += kernel.text.write(record, length);
+  }
+  kernel.text[0] = 10;
+  const bytes = kernel.text.subarray(0, length);
+  const quickTest = createQuickTest(matcher, { format: made, kernel });
+  const found: boolean[] = [];
+  const expected: boolean[] = [];
+  let quick = 0;
+  // Newest first, as most searches.
+  for (let index = records.length - 1; index >= 0; index--) {
+    const [start = 0, end = length] = [starts[index], starts[index + 1]];
+    if (!made.readHead(bytes, start, end, head)) continue;
+    const decoded = matcher.matchesText(bytes, start, end, made);
+    const known = quickTest?.(bytes, start, end);
+    if (known !== undefined) quick++;
+    found.push(known ?? decoded);
+    expected.push(decoded);
+  }
+  return { found, expected, quick };
+}
+
+const conditions = fc.oneof(
+  fc.record({
+    kind: fc.constant('field' as const),
+    field: fc.constantFrom(...FIELDS),
+    operator: fc.constantFrom('=' as const, '!=' as const, ':' as const, '<' as const, '>=' as const),
+    value: fc.constantFrom('1', '2', '1.0', 'x', 'x y', 'true', 'null', '', 'ok', 'é', '3'),
+  }),
+  fc.record({ kind: fc.constant('exists' as const), field: fc.constantFrom(...FIELDS) }),
+  fc.record({ kind: fc.constant('text' as const), text: fc.constantFrom('a', '1', 'text') }),
+);
+
+describe('testing conditions on fields without decoding', () => {
+  test.each([
+    ['contract', contractLine],
+    ['json', jsonLine],
+  ] as const)('finds what decoding finds: %s', (format, line) => {
+    const nodes = fc.array(conditions, { minLength: 1, maxLength: 2 });
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 8 }), nodes, (lines, wanted) => {
+        const records = lines.map((text, index) =>
+          index < lines.length - 1 && !text.endsWith('\n') ? `${text}\n` : text,
+        );
+        const matcher = new RecordMatcher({ query: { kind: 'and', nodes: wanted } });
+        const { found, expected } = testRecords(format, matcher, records);
+        expect(found).toEqual(expected);
+      }),
+      { numRuns: 1000 * MORE },
+    );
+  });
+
+  test('is possible for ordinary records', () => {
+    const records = ['{"ts":1,"msg":"text","a":1}\n', '{"ts":2,"msg":"text"}\n', '{"ts":3,"a":"2"}\n'];
+    const matcher = new RecordMatcher({ query: { kind: 'field', field: 'a', operator: '=', value: '1' } });
+    expect(testRecords('json', matcher, records)).toEqual({
+      found: [false, false, true],
+      expected: [false, false, true],
+      quick: 3,
+    });
+  });
+});
 
 describe('counting without decoding', () => {
   test.each([

@@ -1,10 +1,9 @@
-import { makeNeedle, type Needle, type ScanKernel } from '../../kernel/scan-kernel.ts';
+import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import { findColumns } from '../../parse/decode-record.ts';
 import type { Format } from '../../parse/format.ts';
-import { BYTE_LIST_START } from '../../parse/formats/json-format.ts';
-import { isTakenKey } from '../../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import { resolveField } from '../../query/index.ts';
+import { createFindLeaf, type FindLeaf } from '../match/find-leaf.ts';
 import type { MatchedRecord } from '../match/find-matches.ts';
 import { type JsonColumnReader, jsonSources, jsonTags } from './json-columns.ts';
 import { groupOf, type TopTable, type ValueGroup } from './top-table.ts';
@@ -37,9 +36,8 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
     }
     return isNative ? columnCount(field.column, counting) : () => false;
   }
-  if (!isPlain(field.leaf) || Buffer.byteLength(field.leaf) > kernel.maxPathBytes) return () => false;
-  if (isNative) return leafCount(field.leaf, counting);
-  return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting) : () => false;
+  const find = createFindLeaf(field.leaf, counting);
+  return find ? leafCount(find, counting) : () => false;
 }
 
 /** Levels are read with the heads of records. */
@@ -85,34 +83,14 @@ function jsonColumnCount(reader: JsonColumnReader, table: TopTable): QuickCount 
   };
 }
 
-/**
- * A leaf of the JSON of records with one line, whose values the kernel finds without parsing it: no strings and no objects
- * are created. Everything is validated on the way, because text that is no JSON is no context.
- */
-function leafCount(path: string, { format, table, kernel }: Counting): QuickCount {
-  const isJson = format.name === 'json';
-  // The kernel has one path: there may be only one count at a time.
-  const pathBytes = Buffer.byteLength(path);
-  kernel.setPath(Buffer.from(path));
-  const pairs = new ByteHits(kernel, `${path}=`);
-  const lists = new ByteHits(kernel, BYTE_LIST_START);
-  // Other escapes stand for characters that the path does not have.
-  const unicodes = new ByteHits(kernel, '\\u');
-  const slashes = new ByteHits(kernel, '\\/');
+/** A leaf of the JSON of records with one line. */
+function leafCount(find: FindLeaf, { table, kernel }: Counting): QuickCount {
+  const { foundValue } = kernel;
   return (bytes, { start, end, isHeadless }, bucket) => {
-    if (isHeadless) return false;
-    const count = isJson ? kernel.jsonPath(start, end, pathBytes) : kernel.contextPath(start, end, pathBytes);
-    const { foundValue } = kernel;
-    if (count < 0 || count > 1 || (count === 1 && foundValue[2] === 1)) return false;
-    if (count === 1) {
-      table.countBytes(bytes, foundValue[0] ?? 0, foundValue[1] ?? 0, bucket);
-      return true;
-    }
-    // The pairs of the message count. One written as a list of bytes, as journalctl does, may contain anything.
-    if (pairs.isIn(bytes, start, end) || unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end))
-      return false;
-    if (isJson && lists.isIn(bytes, start, end)) return false;
-    table.countMissing();
+    const isFound = isHeadless ? undefined : find(bytes, start, end);
+    if (isFound === undefined) return false;
+    if (isFound) table.countBytes(bytes, foundValue[0] ?? 0, foundValue[1] ?? 0, bucket);
+    else table.countMissing();
     return true;
   };
 }
@@ -120,17 +98,6 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
 function firstLineEnd(bytes: Buffer, start: number, end: number): number {
   const newline = bytes.indexOf(NEWLINE, start);
   return newline < 0 || newline >= end ? end : newline + 1;
-}
-
-/** Whether no other character than its own stands for it in JSON, but with `\u` and `\/`. */
-function isPlain(path: string): boolean {
-  return path !== '' && !/["\\\p{Cc}\ufffd]/u.test(path);
-}
-
-/** Whether a key that leads to it may be a column of JSON records. */
-function isTaken(path: string): boolean {
-  const keys = path.split('.').map((_, index, parts) => parts.slice(0, index + 1).join('.'));
-  return keys.some(isTakenKey);
 }
 
 const MAX_GROUPS = 4096;
@@ -162,37 +129,4 @@ class TagGroups {
 /** As `decodeRecord` does. */
 function splitTags(bytes: Buffer, start: number, end: number): string[] {
   return bytes.toString('utf8', start + 1, end - 1).split(/\] ?\[/);
-}
-
-/** Behind all positions, and small enough to be stored without an object. */
-const NOWHERE = 2 ** 30;
-
-/**
- * Whether a text occurs in a range of the kernel's text, for ranges that come in ascending order: each search runs on to
- * the next occurrence, which answers for all ranges before it.
- */
-class ByteHits {
-  readonly #kernel: ScanKernel;
-  readonly #needle: Needle;
-  #bytes: Buffer | undefined;
-  /** No occurrence starts in `[#from, #next)`. */
-  #from = 0;
-  #next = 0;
-
-  constructor(kernel: ScanKernel, text: string) {
-    this.#kernel = kernel;
-    this.#needle = makeNeedle(text, { caseSensitive: true });
-  }
-
-  /** Whether it starts and ends in `[start, end)` of the loaded text. */
-  isIn(bytes: Buffer, start: number, end: number): boolean {
-    if (bytes !== this.#bytes || start < this.#from || start > this.#next) {
-      this.#bytes = bytes;
-      this.#from = start;
-      this.#kernel.setNeedle(this.#needle);
-      const next = this.#kernel.find(start, bytes.length);
-      this.#next = next < 0 ? NOWHERE : next;
-    }
-    return this.#next + this.#needle.bytes.length <= end;
-  }
 }

@@ -6,6 +6,7 @@ import { BLOCK_BYTES, type BlockSummary, ERROR_RANK, type RecordsSummary, type R
 import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import type { Spans } from './find-matches.ts';
+import { createQuickTest } from './quick-test.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 
 /** What a scan works with, besides its job. */
@@ -29,6 +30,7 @@ export class PartScan {
   /** The last record of the loaded block whose text was tested. */
   tested: { start: number; end: number } | undefined;
   readonly #part: ScanPart;
+  #quickTest: ReturnType<typeof createQuickTest> | null = null;
   readonly #tools: ScanTools;
   #blocksWithErrors = 0;
 
@@ -69,6 +71,8 @@ export class PartScan {
   *matching(spans: Spans, matcher: RecordMatcher, { newestFirst = false } = {}): Generator<number, void, undefined> {
     const { starts, ends } = spans;
     const { format } = this.#tools;
+    if (this.#quickTest === null) this.#quickTest = createQuickTest(matcher, this.#tools);
+    const quickTest = this.#quickTest;
     for (let step = 0; step < starts.length; step++) {
       const index = newestFirst ? starts.length - 1 - step : step;
       const [start = 0, end = 0] = [starts[index], ends[index]];
@@ -79,7 +83,9 @@ export class PartScan {
         return;
       }
       const isHeadless = index === 0 && this.isHeadless(spans);
-      if (matcher.matchesText(this.scanner.bytes, start, end, isHeadless ? undefined : format)) yield index;
+      const { bytes } = this.scanner;
+      const known = isHeadless ? undefined : quickTest?.(bytes, start, end);
+      if (known ?? matcher.matchesText(bytes, start, end, isHeadless ? undefined : format)) yield index;
       this.tested = { start, end };
     }
   }
