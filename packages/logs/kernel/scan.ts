@@ -7,7 +7,7 @@
 export { render, setLines } from './render/render';
 export { checksum } from './scan/checksum';
 export { column } from './scan/columns';
-export { find } from './scan/find';
+export { find, findNamed } from './scan/find';
 export { heads } from './scan/heads';
 export { mayHaveHole } from './scan/holes';
 export { jsonMembers } from './scan/json-members';
@@ -143,7 +143,10 @@ export const LEVEL_ENDS: u32 = (SUMMARY + 3 * 8 + 8 * 4 + 15) & ~15;
 export const MAX_SHAPE_NODES: u32 = 512;
 export const SHAPES: u32 = LEVEL_ENDS + 16;
 export const READ_VALUES: u32 = SHAPES + MAX_SHAPE_NODES * 128;
-export const MEMORY_BYTES: u32 = READ_VALUES + 65 * 12;
+/** What the value behind a name must contain, see find.ts. */
+export const VALUE_TEXT: u32 = READ_VALUES + 65 * 12;
+export const MAX_VALUE_TEXT: u32 = 64;
+export const MEMORY_BYTES: u32 = VALUE_TEXT + MAX_VALUE_TEXT;
 
 /** A bit for each byte of four vectors of comparisons. */
 export function bits64(a: v128, b: v128, c: v128, d: v128): u64 {

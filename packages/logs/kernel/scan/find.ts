@@ -1,5 +1,17 @@
 /* Searches for a text. Part of ../scan.ts. */
-import { bits64, MASK, NEEDLE, TEXT } from '../scan';
+import { bits64, MASK, NEEDLE, TEXT, VALUE_TEXT } from '../scan';
+
+const QUOTE: u8 = 34;
+const COMMA: u8 = 44;
+const COLON: u8 = 58;
+const EQUALS: u8 = 61;
+const OPEN_BRACKET: u8 = 91;
+const BACKSLASH: u8 = 92;
+const CLOSE_BRACKET: u8 = 93;
+const CLOSE_BRACE: u8 = 125;
+
+/** Longer values are left to the host. */
+const LONGEST_VALUE: u32 = 256;
 
 /**
  * The first position of the needle in `[from, to)`, or -1. MASK holds, per byte of the needle, the bits to set before
@@ -12,6 +24,61 @@ export function find(from: u32, to: u32, length: u32, i: u32, j: u32): i32 {
   return (load<u8>(MASK + i) | load<u8>(MASK + j)) === 0
     ? findExact(first, last, length, i, j)
     : findMasked(first, last, length, i, j);
+}
+
+/**
+ * As `find`, for the end of a name of which the value in JSON must contain the text in VALUE_TEXT, of so many bytes, in
+ * lower case. Those of pairs, of lists and with escapes are left to the host.
+ */
+export function findNamed(from: u32, to: u32, length: u32, i: u32, j: u32, valueBytes: u32): i32 {
+  let hit = find(from, to, length, i, j);
+  while (hit >= 0 && !mayPrecede(TEXT + <u32>hit + length, TEXT + to, valueBytes))
+    hit = find(hit + 1, to, length, i, j);
+  return hit;
+}
+
+function mayPrecede(start: u32, stop: u32, valueBytes: u32): bool {
+  const mark = load<u8>(start);
+  if (start >= stop || mark !== QUOTE) return start >= stop || mark === EQUALS;
+  const colon = behindBlanks(start + 1, stop);
+  if (colon >= stop || load<u8>(colon) !== COLON) return colon >= stop;
+  let at = behindBlanks(colon + 1, stop);
+  if (at >= stop || load<u8>(at) === OPEN_BRACKET) return true;
+  const isText = load<u8>(at) === QUOTE;
+  if (isText) at++;
+  const limit = min(stop, at + LONGEST_VALUE);
+  for (let end = at; end < limit; end++) {
+    const byte = load<u8>(end);
+    if (byte === BACKSLASH) return true;
+    const isEnd = isText
+      ? byte === QUOTE
+      : isBlank(byte) || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
+    if (isEnd) return hasValue(at, end, valueBytes);
+  }
+  return true;
+}
+
+function hasValue(from: u32, to: u32, length: u32): bool {
+  for (let at = from; at + length <= to; at++) {
+    let same: u32 = 0;
+    while (same < length && folded(load<u8>(at + same)) === load<u8>(VALUE_TEXT + same)) same++;
+    if (same === length) return true;
+  }
+  return false;
+}
+
+function folded(byte: u8): u8 {
+  return byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
+}
+
+function behindBlanks(start: u32, stop: u32): u32 {
+  let at = start;
+  while (at < stop && isBlank(load<u8>(at))) at++;
+  return at;
+}
+
+function isBlank(byte: u8): bool {
+  return byte === 32 || byte === 9 || byte === 10 || byte === 13;
 }
 
 /** The two bytes are compared as they are: half of the time of a search. */

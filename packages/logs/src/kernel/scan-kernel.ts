@@ -11,6 +11,7 @@ export const GRAM_ROWS = 32_768;
 
 interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
+  findNamed(from: number, to: number, length: number, i: number, j: number, valueBytes: number): number;
   heads(from: number, to: number, limit: number, known: number, most: number): number;
   mayHaveErrors(from: number, to: number): boolean;
   mayHaveHole(from: number, to: number, step: number): boolean;
@@ -31,6 +32,8 @@ export interface Needle {
   mask: Uint8Array;
   /** Positions of its two rarest bytes. */
   rarest: readonly [number, number];
+  /** In the value of a member of JSON that it is the name of, in lower case; occurrences before others do not count. */
+  value?: Uint8Array;
   /** Whether an occurrence counts, by what follows it at `at`; those of others are passed over. */
   follows?: (text: Buffer, at: number, end: number) => boolean;
 }
@@ -90,6 +93,7 @@ export class ScanKernel {
   readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
+  readonly #valueText: Uint8Array;
   readonly #program: Uint8Array;
   readonly #summaryTimes: Float64Array;
   readonly #summaryCounts: Uint32Array;
@@ -98,6 +102,7 @@ export class ScanKernel {
   #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
+  #valueBytes = 0;
 
   constructor() {
     const loaded = loadWasm(WASM_BASE64);
@@ -113,6 +118,7 @@ export class ScanKernel {
     this.ranks = new Uint8Array(buffer, at('LEVELS'), at('MAX_HEADS'));
     this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
     this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
+    this.#valueText = new Uint8Array(buffer, at('VALUE_TEXT'), MAX_VALUE_BYTES);
     this.#summaryTimes = new Float64Array(buffer, at('SUMMARY'), 3);
     this.#summaryCounts = new Uint32Array(buffer, at('SUMMARY') + 24, 8);
     this.#program = new Uint8Array(buffer, at('PROGRAM'), at('PROGRAM_BYTES'));
@@ -237,17 +243,22 @@ export class ScanKernel {
 
   setNeedle(needle: Needle): void {
     if (needle === this.#currentNeedle) return;
-    const { bytes, mask, rarest } = needle;
+    const { bytes, mask, rarest, value } = needle;
     this.#currentNeedle = needle;
+    this.#valueBytes = value?.length ?? 0;
+    if (value) this.#valueText.set(value);
     this.#needle.set(bytes);
     this.#mask.set(mask);
     this.#needleBytes = bytes.length;
     this.#rarest = rarest;
   }
 
-  /** The first position of the current needle within `[from, to)`, or -1. */
+  /** The first position of the current needle within `[from, to)` that counts, unless `follows` rejects it, or -1. */
   find(from: number, to: number): number {
-    return this.#exports.find(from, to, this.#needleBytes, this.#rarest[0], this.#rarest[1]);
+    const [i, j] = this.#rarest;
+    return this.#valueBytes === 0
+      ? this.#exports.find(from, to, this.#needleBytes, i, j)
+      : this.#exports.findNamed(from, to, this.#needleBytes, i, j, this.#valueBytes);
   }
 
   /**
@@ -261,6 +272,9 @@ export class ScanKernel {
 
 const NEWLINE = 10;
 const ERROR_RANK = levelRank('ERROR');
+
+/** Of a value that occurrences of its name must precede; longer ones are cut. */
+export const MAX_VALUE_BYTES = 64;
 
 /** The loops read up to 128 bytes at a time. */
 const READS_BEYOND = 128;

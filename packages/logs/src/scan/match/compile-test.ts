@@ -114,7 +114,11 @@ export function fieldTexts(node: FieldCondition, { format, findRegex }: NeedleSe
   const name = lastName(ref.leaf);
   if (name === undefined) return sets;
   // It ends before a quote in JSON, and before `=` in a message.
-  const text = { text: name, caseSensitive: true, follows: valueBehind(node, findRegex) };
+  const value = values.reduce<string | undefined>(
+    (longest, each) => (each.length > (longest?.length ?? 0) ? each : longest),
+    undefined,
+  );
+  const text = { text: name, caseSensitive: true, follows: valueBehind(node, findRegex), value };
   return [...sets, { texts: [text], escapes, isName: true }];
 }
 

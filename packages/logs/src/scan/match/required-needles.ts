@@ -1,4 +1,4 @@
-import { makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
+import { MAX_VALUE_BYTES, makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
 import type { FormatName } from '../../parse/format.ts';
 import { textsRarity } from '../../regex/required-texts.ts';
 import type { QueryNode, RegexNode } from '../../types.ts';
@@ -20,6 +20,8 @@ export interface RequiredText {
   caseSensitive: boolean;
   /** Whether what follows it makes a match possible. */
   follows?: ValueBehind;
+  /** It is the name of a member of JSON whose value contains this, unless it has escapes. */
+  value?: string | undefined;
 }
 
 /** Searching for more, one after the other, takes longer than parsing the records. */
@@ -36,9 +38,12 @@ export function requiredNeedles({ conditions, findRegex }: RecordMatcher, format
     .map(({ texts, escapes = [] }) => [...texts, ...escapes].map(toNeedle));
 }
 
-function toNeedle({ text, caseSensitive, follows }: RequiredText): Needle {
-  const needle = makeNeedle(text, { caseSensitive });
-  return follows ? { ...needle, follows } : needle;
+function toNeedle({ text, caseSensitive, follows, value }: RequiredText): Needle {
+  return {
+    ...makeNeedle(text, { caseSensitive }),
+    ...(follows && { follows }),
+    ...(value && { value: Buffer.from(value.toLowerCase()).subarray(0, MAX_VALUE_BYTES) }),
+  };
 }
 
 export type NeedleSearch = Pick<RecordMatcher, 'findRegex'> & { format: FormatName };
