@@ -87,6 +87,8 @@ export interface EngineDeps {
   zone: Zone;
   /** Lists all files; with `family`, at least the files of that family. */
   list(family?: string): Promise<SeenFile[]>;
+  /** Whether a listing of all files would have the same ones again, of whatever sizes. */
+  isCurrent(files: readonly SeenFile[]): boolean;
   /** Whether all files are directly in the directory. */
   isFlat?: boolean;
   /** Why some of the selected logs are missing or incomplete. */

@@ -14,6 +14,7 @@ import { readEncoding } from './packed/utf16.ts';
 import { createZone, type Zone } from './parse/zone.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails } from './read/file-details.ts';
+import type { SeenFile } from './read/list.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { openLog, readLastTime, tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubber.ts';
@@ -246,6 +247,7 @@ export class LogDir {
         scrubbing: this.#scrubbing,
         zone: this.#zone,
         list: (family?: string) => (family === undefined ? this.#listing.all() : this.#listing.ofFamily(family)),
+        isCurrent: (files: readonly SeenFile[]) => this.#listing.isCurrent(files),
         isFlat: this.#isFlat,
         problems: (selection: LogSelection) => this.#problems(selection),
         ...(this.#options.deleted && { deleted: this.#options.deleted }),

@@ -86,6 +86,12 @@ export class HandleCache {
     }
   }
 
+  /** Stats of the entry with this name, read on this thread; `undefined` where that may take long, or fails. */
+  statNow(name: string): BigIntStats | undefined {
+    const isHere = locate(this.#dir, this.#tree, name).dir === this.#dir && this.#stats.isLocal;
+    return isHere ? findEntryNow(this.#dir, name, this.#stats)?.stats : undefined;
+  }
+
   /** Closes cached descriptors. Handles in use are closed when they are released. */
   close(): void {
     clearTimeout(this.#sweeper);

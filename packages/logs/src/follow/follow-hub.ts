@@ -1,6 +1,7 @@
 import { refuseUndecoded } from '../file/compression.ts';
 import { familyNotFound } from '../file/families.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
+import type { SharedReads } from '../file/shared-reads.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FormatSet } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -42,12 +43,15 @@ const PARALLEL_HISTORIES = 8;
 export interface FollowHubDeps {
   dir: string;
   handles: HandleCache;
+  reads: SharedReads;
   zone: Zone;
   formats?: FormatSet;
   /** Nothing is masked without it. */
   scrubbing?: Scrubbing;
   /** Lists all files, or at least those of one log. */
   list(family?: string): Promise<SeenFile[]>;
+  /** Whether a listing of all files would have the same ones again, of whatever sizes. */
+  isCurrent(files: readonly SeenFile[]): boolean;
   /** Searches what the files already contain. */
   search: Search;
   /** Whether any file of the log has timestamps near its start. */
@@ -88,6 +92,7 @@ export class FollowHub {
   #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
   /** The files of all logs as of the last listing, which all followed logs share. */
   #members: ReadonlyMap<string, readonly SeenMember[]> = new Map();
+  #listed: readonly SeenFile[] = [];
   #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
   #pollsToList = LIST_POLLS;
@@ -96,10 +101,11 @@ export class FollowHub {
   #closed = false;
 
   constructor(deps: FollowHubDeps) {
-    const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = deps;
+    const { dir, handles, reads, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = deps;
     this.#deps = deps;
     this.#tails = new TailRegistry({
       handles,
+      reads,
       zone,
       ...(deps.formats && { formats: deps.formats }),
       times,
@@ -240,9 +246,7 @@ export class FollowHub {
 
   /** Every log; if there are too many to follow, the most recently written ones come first. */
   async #listAll(): Promise<TailTarget[]> {
-    const members = await groupLogs(await this.#deps.list());
-    const targets = toTargets(members);
-    this.#setSeen(targets, members);
+    const { targets, members } = await this.#list();
     if (targets.length <= this.#deps.limit.most) return targets;
     const modifiedMs = ({ name, family }: TailTarget) =>
       Number((members.get(family ?? name) ?? []).find((member) => member.name === name)?.modifiedNs ?? 0n) / 1e6;
@@ -299,8 +303,9 @@ export class FollowHub {
     this.#pollsToList = LIST_POLLS * slower;
     const startedMs = performance.now();
     try {
-      const members = await groupLogs(await this.#deps.list());
-      this.#setSeen(toTargets(members), members);
+      // Listing thousands of files takes as long as reading what most of them get, and leaves as much garbage.
+      if (this.#deps.isCurrent(this.#listed)) this.#tails.rename(this.#seen.targets);
+      else await this.#list();
     } catch (error) {
       // The next poll lists it again.
       if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
@@ -310,12 +315,18 @@ export class FollowHub {
     }
   }
 
-  #setSeen(targets: readonly TailTarget[], members: ReadonlyMap<string, readonly SeenMember[]>): void {
+  async #list() {
+    const listed = await this.#deps.list();
+    const members = await groupLogs(listed);
+    const targets = toTargets(members);
+    this.#listed = listed;
     this.#members = members;
     this.#tails.rename(targets);
-    if (JSON.stringify(targets) === JSON.stringify(this.#seen.targets)) return;
-    this.#seen = { version: this.#seen.version + 1, targets };
-    for (const session of this.#sessions) if (session.followsAll) session.changed.notify();
+    if (JSON.stringify(targets) !== JSON.stringify(this.#seen.targets)) {
+      this.#seen = { version: this.#seen.version + 1, targets };
+      for (const session of this.#sessions) if (session.followsAll) session.changed.notify();
+    }
+    return { targets, members };
   }
 
   /** Stops watching when no log is being read and no follow waits for new ones. */

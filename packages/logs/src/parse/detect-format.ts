@@ -168,6 +168,7 @@ export class FormatDetector {
   readonly #candidates: readonly CandidateFormat[];
   readonly #added: readonly (ShapedFormat | undefined)[];
   readonly #wrappers = new Map<WrapperName, LineWrapper>();
+  #ofNothing: Format | undefined;
 
   constructor(zone: Zone, added: readonly CandidateFormat[] = []) {
     this.#zone = zone;
@@ -182,7 +183,9 @@ export class FormatDetector {
    * lines that belong to no record do not matter. If no line has a time, it is JSON or plain text.
    */
   detect(sample: Buffer, writtenMs: number): Format {
-    return this.#detectIn(sample, writtenMs, WRAPPER_NAMES);
+    if (sample.length > 0) return this.#detectIn(sample, writtenMs, WRAPPER_NAMES);
+    this.#ofNothing ??= this.#detectIn(sample, Number.NaN, WRAPPER_NAMES);
+    return this.#ofNothing;
   }
 
   /** Each wrapper may be within those before it, and only once. */

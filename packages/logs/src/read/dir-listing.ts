@@ -24,6 +24,8 @@ export class DirListing {
   readonly #names: DirNames;
   readonly #entries: EntryStats;
   readonly families = new KeptFamilies();
+  /** The names that listings were made of, where the names alone decide which files there are. */
+  readonly #namesOf = new WeakMap<readonly SeenFile[], SortedNames>();
   /** What the last listing of other directories could not list. */
   problems: readonly FileProblem[] = [];
 
@@ -38,6 +40,12 @@ export class DirListing {
 
   all(): Promise<SeenFile[]> {
     return this.#entries.isLocal ? this.#filesNow.get('') : this.#files.get('');
+  }
+
+  /** Whether a listing would have the same files again, of whatever sizes: certainly no entry has changed since this one. */
+  isCurrent(files: readonly SeenFile[]): boolean {
+    const names = this.#namesOf.get(files);
+    return names !== undefined && names === this.#names.getNow();
   }
 
   /** At least the files of one log. */
@@ -69,15 +77,22 @@ export class DirListing {
   #listNow(): SeenFile[] | undefined {
     const { depth, mounts = [] } = this.#options.tree;
     const names = depth === 0 && mounts.length === 0 ? this.#names.getNow() : undefined;
-    return names && statFilesNow(this.#path, names, this.#entries);
+    const files = names && statFilesNow(this.#path, names, this.#entries);
+    if (files) this.#namesOf.set(files, names);
+    return files;
   }
 
   async #list(): Promise<SeenFile[]> {
     const { isHidden, tree, statMany } = this.#options;
     const options = { ...this.#listOptions, entries: this.#entries, statMany };
-    const flat = await statFiles(this.#path, await this.#names.get(), options);
+    const names = await this.#names.get();
+    const flat = await statFiles(this.#path, names, options);
     const { mounts = [] } = tree;
-    if (tree.depth === 0 && mounts.length === 0) return flat;
+    if (tree.depth === 0 && mounts.length === 0) {
+      // What a link leads to may change without it.
+      if (!flat.some(({ isLink }) => isLink)) this.#namesOf.set(flat, names);
+      return flat;
+    }
     const problems: FileProblem[] = [];
     const listed = [flat];
     if (tree.depth > 0) {

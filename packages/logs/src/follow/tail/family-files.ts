@@ -18,6 +18,7 @@ import type { AssemblerTimes } from './record-assembler.ts';
 import { findFirstTime, READ_BYTES } from './tail-file.ts';
 
 export interface TailDeps extends FamilyDeps {
+  reads: SharedReads;
   times: AssemblerTimes & Partial<Record<'missingMs' | 'lingerMs' | 'listMs', number | undefined>>;
   limitBytes(): number;
   onRead(): void;

@@ -57,7 +57,7 @@ export class LogTail {
   #failure: { error: unknown } | undefined;
 
   constructor(target: TailTarget, deps: TailDeps, { fromStart }: { fromStart: boolean }) {
-    const { zone, formats, times, scrubber, limitBytes, onRead } = deps;
+    const { zone, reads, formats, times, scrubber, limitBytes, onRead } = deps;
     const { lingerMs = LINGER_MS } = times;
     this.target = target;
     this.deps = deps;
@@ -66,7 +66,7 @@ export class LogTail {
     this.#first = fromStart ? 'start' : 'end';
     this.ring = new RecordRing({ limitBytes });
     this.writer = new RingWriter(this.ring, limitBytes);
-    this.open = new OpenFiles({ zone, formats, times, scrubber, writer: this.writer, onRead });
+    this.open = new OpenFiles({ zone, reads, formats, times, scrubber, writer: this.writer, onRead });
     this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.#known, lingerMs });
     const { ring, writer, open, rotated, family: name } = this;
     const files = { ...deps, listMs: times.listMs };
@@ -151,6 +151,16 @@ export class LogTail {
         this.#failure = { error };
       });
     this.wake();
+  }
+
+  /** Whether a poll would find nothing new, as far as stats that are read on this thread show it. */
+  isAtRest(): boolean {
+    const { count } = this.#replacements;
+    const isReading = this.#state === 'reading' && this.rotated.all.length === 0;
+    const stats = isReading ? this.deps.handles.statNow(this.#name) : undefined;
+    if (!stats || !this.#file?.isAtRest(stats)) return false;
+    this.#replacements.settle(count);
+    return true;
   }
 
   /** Polls the file now, or again after the poll in progress. `all`: the rotated files, too. */

@@ -1,4 +1,5 @@
 import type { LogHandle } from '../../file/handle-cache.ts';
+import type { SharedReads } from '../../file/shared-reads.ts';
 import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FormatSet } from '../../parse/detect-format.ts';
@@ -11,6 +12,7 @@ import { readFileId, TailFile } from './tail-file.ts';
 
 export interface OpenFilesDeps {
   zone: Zone;
+  reads: SharedReads;
   formats?: FormatSet | undefined;
   scrubber(): Scrubber | undefined;
   times: AssemblerTimes;
@@ -35,11 +37,11 @@ export class OpenFiles {
   /** Takes ownership of the handle. `before` is the previous file of the same log. */
   async open(handle: LogHandle, from: FirstPosition, before?: TailFile): Promise<TailFile> {
     this.#handles.add(handle);
-    const { zone, formats, times, scrubber, onRead } = this.#deps;
+    const { zone, reads, formats, times, scrubber, onRead } = this.#deps;
     const { holdMs, idleMs } = times;
     const taken = { format: before?.text.format, formatMs: before?.formatMs };
     try {
-      return await TailFile.open(handle, from, { zone, formats, holdMs, idleMs, ...taken, scrubber, onRead });
+      return await TailFile.open(handle, from, { zone, reads, formats, holdMs, idleMs, ...taken, scrubber, onRead });
     } catch (error) {
       this.release({ handle });
       throw error;

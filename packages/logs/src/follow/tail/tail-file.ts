@@ -1,6 +1,8 @@
+import type { BigIntStats } from 'node:fs';
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { countNuls, findTextStart, maskStart } from '../../file/read-range.ts';
+import type { LentChunk, SharedReads } from '../../file/shared-reads.ts';
 import { readFd, statFd } from '../../fs-calls.ts';
 import { decodeUtf16, detectUtf16, readEncoding, type Utf16, Utf16Decoder } from '../../packed/utf16.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/detect-format.ts';
@@ -32,6 +34,8 @@ const FORMAT_MS = 24 * 3_600_000;
 
 export interface TailFileOptions extends AssemblerTimes {
   zone: Zone;
+  /** Lends the memory for what is only looked at. */
+  reads: SharedReads;
   formats?: FormatSet | undefined;
   /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
@@ -95,6 +99,12 @@ export class TailFile {
   /** Offset in the file of the next byte to read. In UTF-16 it is not that of the text, which is in UTF-8. */
   get position(): number {
     return this.#utf16?.position ?? this.text.position;
+  }
+
+  /** Whether these are its stats, and are those it had when it was last read to its end. */
+  isAtRest({ dev, ino, size, mtimeNs }: BigIntStats): boolean {
+    const isSame = this.handle.ino === ino && this.handle.dev === dev;
+    return isSame && mtimeNs === this.quietNs && Number(size) === this.position;
   }
 
   get before(): Buffer {
@@ -179,27 +189,44 @@ export class TailFile {
   }
 
   async #skipToEnd(sizeBytes: number): Promise<void> {
-    const { fd } = this.handle;
     const encoding = await readEncoding(this.handle);
     if (encoding) return this.#skipUtf16(sizeBytes, encoding);
-    const ending = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
-    const from = sizeBytes - ending.length;
-    const got = await readFd(fd, ending, { position: from, length: ending.length });
-    // It was truncated just now and has a hole where its end was: all of its new text is still to come.
-    if (ending[got - 1] === 0) return;
-    // An incomplete last line is not skipped: it is emitted when it is complete.
-    const lineStart = ending.subarray(0, got).lastIndexOf(10) + 1;
-    const position = lineStart === 0 && from > 0 ? from + got : from + lineStart;
-    const { sample, headFrom } = await this.#readSample(position);
+    const from = Math.max(0, sizeBytes - SAMPLE_BYTES);
+    const ending = await this.#lend(from, sizeBytes);
+    try {
+      const { bytes } = ending;
+      // It was truncated just now and has a hole where its end was: all of its new text is still to come.
+      if (bytes.at(-1) === 0) return;
+      // An incomplete last line is not skipped: it is emitted when it is complete.
+      const lineStart = bytes.lastIndexOf(10) + 1;
+      const position = lineStart === 0 && from > 0 ? from + bytes.length : from + lineStart;
+      const before = bytes.subarray(0, position - from);
+      if (from === 0 && before[0] !== 0) return this.#beginAt(position, { before, sample: before, headFrom: 0 });
+      const headFrom = await this.#findStart(position);
+      const start = await this.#lend(headFrom, position);
+      try {
+        this.#beginAt(position, { before, sample: start.bytes, headFrom });
+      } finally {
+        start.release();
+      }
+    } finally {
+      ending.release();
+    }
+  }
+
+  /** Begins behind these bytes; `sample` is the start of the text. Both are copied as far as they are needed. */
+  #beginAt(offset: number, { before, sample, headFrom }: { before: Buffer; sample: Buffer; headFrom: number }): void {
     const scrubber = this.#options.scrubber();
     const format = this.#detect(sample);
-    const firstTimeMs = findFirstTime(sample, format);
-    this.#sampleBytes = sample.length;
-    const before = ending.subarray(0, position - from);
-    const head = maskStart(sample, HEAD_BYTES, scrubber);
-    const start = { name: this.handle.name, offset: position, format, before, head, headFrom };
+    const head = maskStart(
+      Buffer.from(sample.subarray(0, HEAD_BYTES + (scrubber?.rightBytes ?? 0))),
+      HEAD_BYTES,
+      scrubber,
+    );
+    const start = { name: this.handle.name, offset, format, before, head, headFrom };
     this.text = new TailText({ ...start, ...textOptions(this.#options) });
-    this.text.firstTimeMs = firstTimeMs;
+    this.text.firstTimeMs = findFirstTime(sample, format);
+    this.#sampleBytes = sample.length;
     this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
   }
 
@@ -220,16 +247,17 @@ export class TailFile {
     this.#before = end.rawBefore;
   }
 
-  /** The start of the text, which identifies its format and the file, and its offset after a hole. */
-  async #readSample(end: number): Promise<{ sample: Buffer; headFrom: number }> {
-    const read = async (position: number) => {
-      const bytes = Buffer.alloc(Math.min(SAMPLE_BYTES, end - position));
-      return bytes.subarray(0, await readFd(this.handle.fd, bytes, { position, length: bytes.length }));
-    };
-    const sample = await read(0);
-    if (sample[0] !== 0) return { sample, headFrom: 0 };
-    const headFrom = await findTextStart(this.handle.fd, end);
-    return { sample: await read(headFrom), headFrom };
+  /** As much of the file as is sampled, in memory that is reused: thousands of logs may be opened at once. */
+  #lend(position: number, end: number): Promise<LentChunk> {
+    const most = Math.min(SAMPLE_BYTES, end - position);
+    return this.#options.reads.read(this.handle.fd, position, most, { packed: true });
+  }
+
+  /** Where the text starts, which identifies its format and the file: after a hole, if it starts with one. */
+  async #findStart(end: number): Promise<number> {
+    const first = Buffer.alloc(1);
+    const got = await readFd(this.handle.fd, first, { position: 0, length: 1 });
+    return got === 1 && first[0] === 0 ? findTextStart(this.handle.fd, end) : 0;
   }
 
   /** Detects the format from the file's start, and again when it has grown much or the year may have changed. */

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { HandleCache } from '../../file/handle-cache.ts';
+import { SharedReads } from '../../file/shared-reads.ts';
 import { createZone } from '../../parse/zone.ts';
 import { listFiles } from '../../read/list.ts';
 import { compileRegex } from '../../scan/match/regex.ts';
@@ -15,8 +16,10 @@ export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): Foll
   const hub = new FollowHub({
     dir,
     handles,
+    reads: new SharedReads(),
     zone,
     list: () => listFiles(dir),
+    isCurrent: () => false,
     search: fileSearch(dir, zone),
     isTimed: async () => true,
     isText: async () => true,
