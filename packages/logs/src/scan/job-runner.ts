@@ -63,6 +63,8 @@ export class JobRunner {
   readonly #formats = new Map<string, Format>();
   /** Keeps those of the last filter with any: all jobs of a search have the same. */
   readonly #regexes = new RegexCache();
+  /** Of the last filter: the jobs of a bundle have the same one. */
+  #last: RecordMatcher | undefined;
   #scrubber: Scrubber | undefined;
   readonly #clean = new CleanRanges();
   readonly #cleanParts = new CleanParts(this.#kernel);
@@ -219,7 +221,8 @@ export class JobRunner {
   }
 
   async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
-    return new RecordMatcher(filter, await this.#regexes.compile(filter));
+    if (this.#last?.filter !== filter) this.#last = new RecordMatcher(filter, await this.#regexes.compile(filter));
+    return this.#last;
   }
 
   async #testAll({ filter, texts }: RegexJob, isCancelled: () => boolean): Promise<boolean[]> {

@@ -52,6 +52,8 @@ function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if ('segment' in result) return result.segment ? [result.segment.rows.buffer] : [];
   if (!('found' in result)) return [];
   const { text, ends, offsets, times, lengths } = result.found;
+  // What is empty belongs to nobody, and is the same for all results.
+  if (text.buffer.byteLength === 0) return [];
   return [text.buffer, ends.buffer, offsets.buffer, times.buffer, ...(lengths ? [lengths.buffer] : [])];
 }
 

@@ -95,7 +95,8 @@ export class ScanContext {
       format,
       formats: this.formats.forThread(format),
       zone: this.zone.id,
-      writtenMs: Number(handle.modifiedNs / 1_000_000n),
+      // Files whose times are whole are read by the same format, whenever they were written.
+      writtenMs: this.formats.hasPartialTimes(format) ? Number(handle.modifiedNs / 1_000_000n) : 0,
     };
     if (!isMapped(file)) {
       if (this.textIndex) this.live.see(file);

@@ -30,7 +30,8 @@ export function createCandidates(
   { kernel, format, textsOnly = false }: Pick<ScanTools, 'kernel' | 'format'> & { textsOnly?: boolean },
 ): Candidates | undefined {
   const { prefilter } = matcher;
-  const needleSets = requiredNeedles(matcher, format.name);
+  const needleSets = matcher.needles.get(format.name) ?? requiredNeedles(matcher, format.name);
+  matcher.needles.set(format.name, needleSets);
   const canWalk = !textsOnly && prefilter?.automaton !== undefined;
   return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
 }

@@ -1,5 +1,6 @@
 import { groupFamilies } from '../../file/families.ts';
-import type { Format, LineHead, RecordFields } from '../../parse/format.ts';
+import type { Needle } from '../../kernel/scan-kernel.ts';
+import type { Format, FormatName, LineHead, RecordFields } from '../../parse/format.ts';
 import { LEVELS_BY_RANK, levelRank } from '../../parse/level.ts';
 import { filterToQuery, regexNodes } from '../../query/filter-to-query.ts';
 import { fieldTest } from '../../query/match-query.ts';
@@ -33,6 +34,8 @@ export class RecordMatcher {
   /** Made from a regex that every match must contain. */
   readonly prefilter: RegexPrefilter | undefined;
   readonly findRegex: FindRegex | undefined;
+  /** Texts of which each match contains one, by the format in which they are written; see `requiredNeedles`. */
+  readonly needles = new Map<FormatName, Needle[][]>();
   readonly #tests: readonly RecordTest[];
   readonly #view = new RecordView();
 
