@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { sourceFiles } from './source-files.mjs';
 import { ROOT } from './steps.mjs';
 
-/* Checks every Markdown page: line width, headings, blank lines and relative links. */
+/* Checks every Markdown page: line width, headings, blank lines, relative links, and that no conflict of a merge is left. */
 
 const MAX_COLUMNS = 120;
 
@@ -21,9 +21,18 @@ function listPages() {
 function checkPage(page) {
   const lines = readFileSync(join(ROOT, page), 'utf8').split('\n');
   const text = withoutCode(lines);
-  const found = [...checkHeadings(text, page), ...checkBlankLines(lines), ...checkLinks(text, page)];
+  const found = [
+    ...checkMerged(lines),
+    ...checkHeadings(text, page),
+    ...checkBlankLines(lines),
+    ...checkLinks(text, page),
+  ];
   if (!GENERATED.test(page)) found.push(...checkWidth(text));
   return found.map(({ line, problem }) => `${page}:${line + 1}: ${problem}`);
+}
+
+function checkMerged(lines) {
+  return lines.flatMap((line, index) => (/^(?:<{7}|>{7}) /.test(line) ? [{ line: index, problem: 'a conflict' }] : []));
 }
 
 /** The lines with those of code blocks emptied, so that line numbers stay the same. */

@@ -59,7 +59,7 @@ describe('a digest', () => {
           const newSinceMs = toFilter({ from: newSince }, records).fromMs ?? 0;
           const found = await logs.digest({ ...filter, newSinceMs, onlyNew, limit });
           const all = slowDigest(records, filter, newSinceMs);
-          const expected = all.filter(({ isNew }) => isNew || !onlyNew);
+          const expected = all.filter(({ isNew, isNewUnknown }) => isNew || isNewUnknown || !onlyNew);
           expect(found.totalGroups).toBe(expected.length);
           expect(found.groups.length).toBe(Math.min(limit, expected.length));
           const counts = found.groups.map(({ count }) => count);

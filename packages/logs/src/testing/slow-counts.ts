@@ -54,6 +54,9 @@ export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter,
     const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
     const level = LEVELS_BY_RANK[rank] ?? null;
     const isNew = firstMs !== null && firstMs >= newSinceMs && !old.has(key);
-    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: toComparable(sample) };
+    // Of records without a time nobody knows.
+    const isUnknown = firstMs === null && newSinceMs < Infinity && !old.has(key);
+    const known = { level, source, shape, count: members.length, firstMs, lastMs, sample: toComparable(sample) };
+    return { ...known, isNew, ...(isUnknown && { isNewUnknown: true as const }) };
   });
 }
