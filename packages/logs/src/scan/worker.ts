@@ -32,10 +32,10 @@ port.on('message', (task: WorkerTask) => {
   const flag = new Int32Array(cancelled);
   const isCancelled = () => Atomics.load(flag, 0) !== 0;
   const respond = (message: WorkerResponse) => port.postMessage(message);
-  runner.run(job, isCancelled).then(
-    (result) => port.postMessage({ id, result } satisfies WorkerResponse, transferables(result)),
-    (error: unknown) => respond({ id, failure: describeFailure(error) }),
-  );
+  runner
+    .run(job, isCancelled)
+    .then((result) => port.postMessage({ id, result } satisfies WorkerResponse, transferables(result)))
+    .catch((error: unknown) => respond({ id, failure: describeFailure(error) }));
 });
 
 if (prepares) runner.prepare();
@@ -52,9 +52,9 @@ function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if ('segment' in result) return result.segment ? [result.segment.rows.buffer] : [];
   if (!('found' in result)) return [];
   const { text, ends, offsets, times, lengths } = result.found;
-  // What is empty belongs to nobody, and is the same for all results.
-  if (text.buffer.byteLength === 0) return [];
-  return [text.buffer, ends.buffer, offsets.buffer, times.buffer, ...(lengths ? [lengths.buffer] : [])];
+  const buffers = [text.buffer, ends.buffer, offsets.buffer, times.buffer, ...(lengths ? [lengths.buffer] : [])];
+  // What is empty belongs to nobody, and is the same for all results: it is copied.
+  return buffers.filter(({ byteLength }) => byteLength > 0);
 }
 
 /** Lowers the thread's priority: requests come first. Only Linux has priorities for threads. */
