@@ -70,7 +70,7 @@ describe.each(['static', 'etcd'] as const)('an incident, %s', (kind) => {
         const back = await asked.cli('incident', '--last', '15m');
         expectTold(back.stdout, /n3 was killed/);
         expect(back.stdout).toMatch(HEADLINE);
-        expect(back.stdout).toMatch(/n3 is back after [\d.]+ s: it was restarted/);
+        expect(back.stdout).toMatch(/back after [\d.]+ s, version/);
         expect(back.stdout).not.toContain('n3 stopped responding');
         expect(back.code).toBe(0);
       });
