@@ -294,8 +294,12 @@ function fillColumnWords(table: DataView): void {
 function fillLevelEnds(table: Uint8Array): void {
   for (const word of CONTRACT_WORDS) {
     const { rank = 0 } = findLevelWord(Buffer.from(word), 0, word.length) ?? {};
+    if (rank < ERROR_RANK) continue;
     const last = word.charCodeAt(word.length - 1);
-    if (rank >= ERROR_RANK) table[last & 15] = last;
+    const known = table[last & 15];
+    // One of two words would never be seen.
+    if (known !== 0 && known !== last) throw new Error(`${word} ends with a letter that has no place in the table`);
+    table[last & 15] = last;
   }
 }
 

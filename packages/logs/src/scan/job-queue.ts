@@ -117,6 +117,13 @@ export function mayOccupy(job: Job): boolean {
   return hasRegex(job) || isWhole(job);
 }
 
+const COUNTS: ReadonlySet<Job['kind']> = new Set(['histogram', 'digest', 'top', 'fields']);
+
+/** Whether it reads every record: such jobs come in numbers that keep all threads busy. */
+export function readsAll({ kind }: Job): boolean {
+  return COUNTS.has(kind);
+}
+
 /** Whether short jobs go first. */
 function isLong(job: Job, { isSlow }: CancelFlag): boolean {
   if (isSlow || isWhole(job)) return true;

@@ -214,21 +214,26 @@ it('runs all jobs in the threads there are while another one starts, which it do
   expect(pool.usage).toMatchObject({ threads: 2, jobs: 0, replacedThreads: 0 });
 });
 
-it('starts another thread for jobs of the same client only after some time', async () => {
+it('starts another thread for searches of the same client only after some time, for counts at once', async () => {
   const pool = openPool(2);
   const file = openFile(100_000);
-  const job = countJob(file, [0, Math.ceil(file.textBytes / (256 * 1024))]);
-  await pool.run(countJob(file, [0, 1]));
-  await Promise.all(Array.from({ length: 6 }, () => pool.run(countJob(file, [0, 1]))));
+  const search = (end: number) =>
+    pool.run({ kind: 'times', file, startBytes: 0, endBytes: file.textBytes, runs: [0, end] });
+  await search(1);
+  await Promise.all(Array.from({ length: 6 }, () => search(1)));
   expect(pool.usage.threads).toBe(1);
   let isStarted = false;
   const runAll = async () => {
-    while (!isStarted) await pool.run(job);
+    while (!isStarted) await search(Math.ceil(file.textBytes / (256 * 1024)));
   };
   const all = Promise.all([runAll(), runAll(), runAll()]);
   await eventually(() => expect(pool.usage.threads).toBe(2));
   isStarted = true;
   await all;
+  const counting = openPool(2);
+  await counting.run(countJob(file, [0, 1]));
+  await Promise.all([counting.run(countJob(file, [0, 10])), counting.run(countJob(file, [10, 20]))]);
+  expect(counting.usage.threads).toBe(2);
 });
 
 it('has a thread before the first job once it is prepared', async () => {

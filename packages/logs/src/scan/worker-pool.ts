@@ -1,7 +1,7 @@
 import { CancelFlag, JobCancelled } from '../cancel-flag.ts';
 import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
 import { ONCE, Shared } from '../shared.ts';
-import { isSmall, isWhole, JobQueue, mayOccupy } from './job-queue.ts';
+import { isSmall, isWhole, JobQueue, mayOccupy, readsAll } from './job-queue.ts';
 import type { JobRunner } from './job-runner.ts';
 import {
   CLIENT_TURN_MS,
@@ -210,7 +210,7 @@ export class WorkerPool {
     const free = [...this.#threads].filter(({ current, isEnding }) => !current && !isEnding);
     const ready = free.filter(({ isReady }) => isReady);
     if (ready.length > 0) return ready.find(({ turn }) => turn.client === flag.client) ?? ready.find(isOpen);
-    if (this.#mayWait()) return undefined;
+    if (this.#mayWait(task.job)) return undefined;
     while (free.length < this.#queue.length) {
       const started = this.#start();
       if (!started) break;
@@ -223,8 +223,9 @@ export class WorkerPool {
   }
 
   /** Whether the jobs that wait are left to the threads that work on others of the same client, which end soon. */
-  #mayWait(): boolean {
+  #mayWait(next: Job): boolean {
     clearTimeout(this.#startTimer);
+    if (readsAll(next)) return false;
     const working = Array.from(this.#threads, ({ current }) => current).filter((current) => current !== undefined);
     if (working.length === 0 || working.length === this.#most) return false;
     if (working.some(({ task, flag }) => mayOccupy(task.job) || this.#queue.hasOther(flag.client))) return false;

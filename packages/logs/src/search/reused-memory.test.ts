@@ -76,4 +76,20 @@ describe('memory of results that is used again', () => {
       expect(kept.some((piece) => piece.length === 0)).toBe(reusesMemory);
     }
   });
+
+  it('serves a part without matches after one with some', async () => {
+    const dir = tempDir();
+    const line = (second: number) =>
+      `${new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString().slice(0, 23).replace('T', ' ')}\tINFO\ta.go:1\tline ${second}\n`;
+    const lines = (from: number) => Array.from({ length: 300 }, (_, index) => line(from + index)).join('');
+    writeFileSync(join(dir, 'a.log.2'), lines(0));
+    writeFileSync(join(dir, 'a.log.1'), lines(300));
+    writeFileSync(join(dir, 'a.log'), lines(600));
+    const fromMs = Date.UTC(2026, 0, 1) + 5000;
+    const query = { family: 'a.log', fromMs, toMs: fromMs + 2000, limit: 10 };
+    for (let round = 0; round < 3; round++) {
+      const [text] = await readLines(openDir(dir), query, true);
+      expect((text as string).split('\n')).toHaveLength(2);
+    }
+  });
 });

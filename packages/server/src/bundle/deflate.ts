@@ -1,6 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { awaitedLater } from '@porthole/logs/shared';
 
 /** What is compressed at once: each piece is a turn of the thread pool, and of this thread. */
 const PIECE_BYTES = 256 * 1024;
@@ -44,11 +45,12 @@ export async function* deflate(
     crc = crc32(piece, crc);
     bytes += filled;
     yield* written();
-    writing = new Promise((resolve, reject) => {
-      deflater.write(piece, (error) => (error ? reject(error) : resolve()));
-    });
-    // Awaited before the next piece; until then its failure is nobody's.
-    writing.catch(() => {});
+    // Before the next piece.
+    writing = awaitedLater(
+      new Promise((resolve, reject) => {
+        deflater.write(piece, (error) => (error ? reject(error) : resolve()));
+      }),
+    );
     [room, other] = [other, room];
     filled = 0;
   }
