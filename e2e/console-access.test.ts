@@ -28,10 +28,13 @@ async function startTwo(): Promise<Member> {
   return node;
 }
 
-/** Violations found by axe, with their elements: all rules in the light theme, those about colours in the dark one. */
-async function faults(page: Page): Promise<string[]> {
-  const light = await violations(page, 'light', (axe) => axe.withTags(WCAG));
-  const dark = await violations(page, 'dark', (axe) => axe.withRules(OF_COLOURS));
+/**
+ * Violations found by axe, with their elements: all rules in the light theme, those about colours in the dark one.
+ * Of an open menu only its own: what it covers for now is no target.
+ */
+async function faults(page: Page, within = 'html'): Promise<string[]> {
+  const light = await violations(page, 'light', (axe) => axe.include(within).withTags(WCAG));
+  const dark = await violations(page, 'dark', (axe) => axe.include(within).withRules(OF_COLOURS));
   return [...light, ...dark];
 }
 
@@ -126,7 +129,7 @@ describe('in both themes axe finds nothing wrong', () => {
     found.push(...(await faults(page)));
     for (const name of ['Share', /^Time range/, 'Session']) {
       await page.getByRole('button', { name }).click();
-      found.push(...(await faults(page)));
+      found.push(...(await faults(page, '.menu-body')));
       await page.keyboard.press('Escape');
     }
     await page.getByRole('button', { name: 'Views', exact: true }).click();
