@@ -125,6 +125,25 @@ describe('a setting that changed before new errors', () => {
   });
 });
 
+describe('somewhat more of the usual beside new errors', () => {
+  it('is neither counted with them nor a step before them', async () => {
+    const nodes = cluster('a', 'b', 'c');
+    const usual = (id: string, at: number) => get(nodes, id).log(at, 'WARN', 'queue.go:4', 'the queue is long');
+    for (const id of ['a', 'b']) {
+      for (let at = START - 80 * MINUTE; at < START + HOUR; at += 10 * MINUTE) usual(id, at);
+      for (let at = 0; at < 5; at++) {
+        usual(id, FIRST - 20_000 + at * 3000);
+        get(nodes, id).log(FIRST - 15_000 + at * 4000, 'ERROR', 'net/conn.go:7', 'connection reset by peer');
+      }
+    }
+    for (let at = 0; at < 120_000; at += 500) get(nodes, 'c').log(FIRST + at, 'ERROR', 'wal.go:211', 'no space left');
+    const { headline, steps, standouts } = await report(nodes);
+    expect(headline).toBe('New errors on c');
+    expect(steps).toMatchObject([{ kind: 'first-error', nodes: ['c'], timeMs: FIRST }]);
+    expect(standouts.map(({ pattern }) => pattern)).toEqual(expect.arrayContaining(['wal.go:211', 'net/conn.go:7']));
+  });
+});
+
 describe('a quiet hour', () => {
   it('says so, and what was looked at', async () => {
     const nodes = cluster('a', 'b', 'c');

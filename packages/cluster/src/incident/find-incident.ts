@@ -25,6 +25,7 @@ import {
   comparePatterns,
   countText,
   isError,
+  isFresh,
   type Pattern,
   patternFilter,
   patternNodes,
@@ -222,7 +223,8 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
   const patterns = await findPatterns(requests, window);
   const errors = mostSevere(patterns);
   // Where a pattern is not new, its first record is a usual one.
-  const fresh = errors.filter(({ counts }) => counts.before === 0);
+  const fresh = errors.filter(isFresh);
+  const strongest = Math.max(0, ...errors.map((pattern) => patternScore(pattern, null)));
   const decisive = fresh.some((pattern) => patternScore(pattern, null) > DECISIVE_SCORE) ? fresh : errors;
   const first = decisive.reduce<Pattern | undefined>(
     (one, other) => ((other.firstMs ?? Infinity) < (one?.firstMs ?? Infinity) ? other : one),
@@ -260,7 +262,11 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
     ...{ lookedFromMs: request.fromMs, lookedToMs: request.toMs, fromMs, toMs, isOver },
     steps: toSteps({
       occurrences,
-      patterns: patterns.filter((one) => isError(one) || one.level === 'WARN' || errors === patterns),
+      patterns: patterns.filter((one) => {
+        // Beside what is new, somewhat more of the usual is no step: its first record says nothing.
+        const isSevere = isError(one) || one.level === 'WARN' || errors === patterns;
+        return isSevere && (decisive === errors || isFresh(one) || patternScore(one, null) > strongest / 2);
+      }),
       history,
       window,
     }),
@@ -292,7 +298,7 @@ async function comparedPatterns(requests: IncidentRequests, window: Window, minL
 /** The patterns that are more frequent than before, most unusual first, with their first records. */
 async function findPatterns(requests: IncidentRequests, window: Window): Promise<Pattern[]> {
   const rising = (await comparedPatterns(requests, window))
-    .filter((pattern) => pattern.counts.ratioBefore > 10.8 || (isError(pattern) && pattern.counts.before === 0))
+    .filter((pattern) => pattern.counts.ratioBefore > 10.8 || (isError(pattern) && isFresh(pattern)))
     .sort((a, b) => patternScore(b, null) - patternScore(a, null))
     .slice(0, MAX_PATTERNS);
   const strongest = rising[0] ? patternScore(rising[0], null) : 0;
@@ -309,7 +315,7 @@ async function findPatterns(requests: IncidentRequests, window: Window): Promise
 
 /** Which of the patterns are not in any older record that is kept. */
 async function markNeverSeen(requests: IncidentRequests, window: Window, patterns: readonly Pattern[]): Promise<void> {
-  const isAsked = patterns.some((pattern) => pattern.counts.before === 0 && pattern.level !== null);
+  const isAsked = patterns.some((pattern) => isFresh(pattern) && pattern.level !== null);
   if (!isAsked || !requests.mayAsk('older records')) return;
   const { groups, baseline } = await requests.newGroups(window);
   if (!baseline?.isComplete) return;
@@ -346,10 +352,11 @@ function headline({ first, patterns, occurrences, standouts }: HeadlineFacts): s
     return most ? most.title : 'More records than usual';
   }
   const [node = ''] = patternNodes(first);
-  const affected = new Set(patterns.flatMap((pattern) => patternNodes(pattern)));
+  const alike = isFresh(first) ? patterns.filter(isFresh) : patterns;
+  const affected = new Set(alike.flatMap((pattern) => patternNodes(pattern)));
   const what = isError(first) ? 'errors' : first.level === 'WARN' ? 'warnings' : 'records';
   const where = affected.size > 1 ? `${affected.size} nodes, first on ${node}` : node;
-  const start = `${first.counts.before === 0 ? 'New' : 'More'} ${what} on ${where}`;
+  const start = `${isFresh(first) ? 'New' : 'More'} ${what} on ${where}`;
   if (!change) return start;
   const times = change.events.map(({ timeMs }) => timeMs).filter((timeMs) => timeMs <= onsetMs);
   if (times.length === 0) return `${start}; ${occurrenceTitle(change)}`;

@@ -120,6 +120,11 @@ export function isError({ level }: Pick<Pattern, 'level'>): boolean {
   return level === 'ERROR' || level === 'FATAL';
 }
 
+/** Whether there was none in the time before. */
+export function isFresh({ counts }: Pick<Pattern, 'counts'>): boolean {
+  return counts.before === 0;
+}
+
 /** Which records are of the pattern: for one without a source location, those with the longest parts of its shape. */
 export function patternFilter({ level, source, shape }: Pick<Pattern, 'level' | 'source' | 'shape'>): RecordFilter {
   const ofLevel: RecordFilter =
@@ -179,8 +184,8 @@ export function toPatternStandout(
   const nodes = Object.entries(pattern.nodes)
     .sort(([, a], [, b]) => b - a)
     .map(([node]) => node);
-  const { before, ratioOthers, most, during } = counts;
-  const isNew = before === 0;
+  const { ratioOthers, most, during } = counts;
+  const isNew = isFresh(pattern);
   const where = ratioOthers > 10.8 && most > during * 0.8 ? nodes.slice(0, 1) : nodes;
   const past = !isNew ? '' : isNeverSeen === true ? ', never before' : ', none in the time before';
   return {

@@ -11,6 +11,7 @@ import { ENDS, eventPath, intervalOf, type Occurrence, observers, occurrenceTitl
 import {
   countText,
   isError,
+  isFresh,
   nodesText,
   type Pattern,
   patternFilter,
@@ -131,14 +132,14 @@ interface TitleFacts {
 }
 
 function patternTitle(pattern: Pattern, { kind, nodes, fresh, isShared }: TitleFacts): string {
-  const { counts, isNeverSeen, name } = pattern;
+  const { isNeverSeen, name } = pattern;
   const what = isError(pattern) ? 'error' : pattern.level === 'WARN' ? 'warning' : 'message';
   if (kind === 'spread') {
     const where = nodesText(fresh);
-    return isShared ? `It spread to ${where}` : `${counts.before === 0 ? 'New' : 'More'} ${what}s on ${where}, too`;
+    return isShared ? `It spread to ${where}` : `${isFresh(pattern) ? 'New' : 'More'} ${what}s on ${where}, too`;
   }
   const [first = ''] = nodes;
-  if (counts.before > 0) return `More ${what}s on ${first}: ${name}`;
+  if (!isFresh(pattern)) return `More ${what}s on ${first}: ${name}`;
   const never = isNeverSeen === true ? 'a pattern never seen before' : 'a pattern that was not there before';
   return kind === 'first-error' ? `First new ${what}, on ${first}: ${never}` : `Another new ${what} on ${first}`;
 }
