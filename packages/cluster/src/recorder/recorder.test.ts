@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodeState } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { eventually, tempDir } from '@porthole/logs/testing';
@@ -278,5 +279,31 @@ describe('a recorder', () => {
     expect(world.events).toHaveLength(1);
     mkdirSync(join(world.dir, 'm'), { recursive: true });
     expect(() => world.text()).toThrow('ENOENT');
+  });
+
+  it('that has stopped is closed when nothing of it is under way any more', async () => {
+    const world = new World();
+    world.freeBytes = 1000;
+    let finish = () => {};
+    const isDescribed = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let requests = 0;
+    const describe = () => {
+      requests++;
+      return isDescribed.then(() => description({ timeZone: 'UTC' }));
+    };
+    Object.assign(world.node, { describe });
+    world.recorder.start();
+    await eventually(() => expect([world.recorder.problem === null, requests]).toEqual([false, 1]));
+    let isClosed = false;
+    const closed = world.recorder.close().then(() => {
+      isClosed = true;
+    });
+    await nextTurn();
+    await nextTurn();
+    expect(isClosed).toBe(false);
+    finish();
+    await closed;
   });
 });

@@ -123,10 +123,7 @@ export class Recorder {
     const update = () => {
       clearTimeout(this.#timer);
       if (this.#closing.signal.aborted) return;
-      this.#updating = owned(
-        this.#updating.then(() => this.update()),
-        (error) => this.#deps.report(`recorder: ${errorMessage(error)}`),
-      );
+      this.#next(() => this.update());
       this.#timer = setTimeout(update, UPDATE_MS).unref();
     };
     this.#unsubscribe = this.#deps.directory.onChange(update);
@@ -140,6 +137,11 @@ export class Recorder {
     this.#closing.abort();
     await this.#updating;
     await this.#endAll();
+  }
+
+  /** Does one thing after the other. */
+  #next(work: () => Promise<void>): void {
+    this.#updating = owned(this.#updating.then(work), (error) => this.#deps.report(`recorder: ${errorMessage(error)}`));
   }
 
   /** Whether it records a member, or is about to. */
@@ -233,10 +235,9 @@ export class Recorder {
       this.#deps.events?.write({ kind: 'recorder-stopped', message: this.problem });
     }
     this.#stoppedMs = performance.now();
-    for (const [id, { controller }] of this.#follows) {
-      controller.abort();
-      this.#follows.delete(id);
-    }
+    for (const { controller } of this.#follows.values()) controller.abort();
+    // Whoever closes this waits for what they still write.
+    this.#next(() => this.#endAll());
   }
 
   async #checkRoom(): Promise<void> {
