@@ -79,6 +79,22 @@ describe('what the console reports', () => {
     await waitUntilVisible(page.getByRole('heading', { name: 'Page not found' }));
   });
 
+  it('a link to a node that is gone for good leads on to others', async () => {
+    const [{ url }] = await startCluster([{ files: { 'a.log': line(5, 'one') } }]);
+    const { page } = await openConsole(browser(), url, { path: '/config?tab=text&node=gone' });
+    await waitUntilVisible(page.getByRole('heading', { name: 'No node named gone' }));
+    await page.getByRole('link', { name: 'n1' }).click();
+    await eventually(() => expect(page.url()).toBe(`${url}/config?tab=text&node=n1`));
+    for (const [path, way] of [
+      ['/logs?src=gone', 'All logs'],
+      ['/logs?at=gone/abc.a2.80.x.1s.YS5sb2c', 'Newest records'],
+    ] as const) {
+      await page.goto(url + path);
+      await page.getByRole('button', { name: way }).click();
+      await waitUntilVisible(page.getByText('one', { exact: true }));
+    }
+  });
+
   it('"not" excludes the typed text and does not search for it', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30) } }]);
     const { page } = await openConsole(browser(), url, { path: '/logs?only=1', hasClock: true });

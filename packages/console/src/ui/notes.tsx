@@ -5,7 +5,7 @@ import { preferences } from '../state/preferences.ts';
 import { cluster, type Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import type { Problem } from '../state/to-problem.ts';
-import { LinkButton } from './controls.tsx';
+import { LinkButton, NodeDot } from './controls.tsx';
 import { formatSecond, recordedText } from './format.ts';
 import { useResource, useStore } from './hooks.ts';
 import { Icon } from './icon.tsx';
@@ -119,6 +119,27 @@ export function RecordedNote({ report, onRetry }: { report: MemberReport; onRetr
       </span>
       <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>
+  );
+}
+
+/** That there is no node of this name, and the same of those that there are. */
+export function NoSuchNode({ id, urlOf }: { id: string; urlOf: (id: string) => string }) {
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  return (
+    <div class="page-text">
+      <h1>No node named {id}</h1>
+      <p>It may have left the cluster. Known nodes:</p>
+      <ul>
+        {nodes.map((other) => (
+          <li key={other.id}>
+            <a class="flex" href={urlOf(other.id)}>
+              <NodeDot id={other.id} />
+              {other.id}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

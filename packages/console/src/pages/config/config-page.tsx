@@ -14,7 +14,7 @@ import { type RequestState, useRequest, useResource, useStore } from '../../ui/h
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { FailureNote, Loading, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
+import { FailureNote, Loading, NoSuchNode, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
 import { CompareTab } from './compare-tab.tsx';
 import { FindBox } from './config-parts.tsx';
 import { HistoryTab } from './history-tab.tsx';
@@ -97,7 +97,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
             <Loading what="the configurations of all nodes" />
           )
         ) : (
-          <LoadedConfig key={id} id={id}>
+          <LoadedConfig key={id} id={id} urlOf={(other) => viewUrl({ ...view, node: other, atMs: null })}>
             {(state) =>
               tab === 'history' ? (
                 <HistoryTab {...{ state, view, diff }} />
@@ -179,11 +179,13 @@ function NodeMenu({ id, view }: { id: string | null; view: ConfigView }) {
 
 interface LoadedConfigProps {
   id: string;
+  /** The same view of another node. */
+  urlOf: (id: string) => string;
   children: (state: NodeConfigState) => ComponentChildren;
 }
 
 /** What is known of one node, loaded again from time to time. */
-function LoadedConfig({ id, children }: LoadedConfigProps) {
+function LoadedConfig({ id, urlOf, children }: LoadedConfigProps) {
   const resource = useMemo(
     () =>
       new Resource((signal) => loadNodeConfig(session.client.cluster, id, loadConfigEvents, { signal }), {
@@ -191,7 +193,13 @@ function LoadedConfig({ id, children }: LoadedConfigProps) {
       }),
     [id],
   );
-  const { value } = useResource(resource);
+  const { value, failure } = useResource(resource);
+  if (failure?.code === 'MEMBER_NOT_FOUND')
+    return (
+      <div class="config-body">
+        <NoSuchNode {...{ id, urlOf }} />
+      </div>
+    );
   return (
     <>
       <ResourceNote resource={resource} what="The configuration" loading={`the configuration of ${id}`} />
@@ -224,7 +232,7 @@ export function NodeConfig({ view }: { view: NodeView }) {
         }}
         onStep={(by) => setStep(step + by)}
       />
-      <LoadedConfig key={view.id} id={view.id}>
+      <LoadedConfig key={view.id} id={view.id} urlOf={(id) => viewUrl({ ...view, id })}>
         {(state) => <TextTab {...{ state, view, step }} onStep={(by) => setStep(step + by)} />}
       </LoadedConfig>
     </div>

@@ -1,4 +1,5 @@
 import { isUnread, missingOfMember, missingText, respondedText } from '@porthole/contract';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { hiddenBelow, isPart, isPartialCount, levelSums, type ShownProblem } from '../../log-view/source/log-source.ts';
@@ -180,8 +181,15 @@ export function rateText({ state, linesPerSecond, lagMs }: FollowStatus): string
   return `${rate} lines/s${lagMs === null ? '' : ` · lag ${formatSpan(Math.max(0, lagMs))}`}`;
 }
 
+interface WorkspaceFailureProps {
+  failure: WorkspaceState['failure'];
+  onRetry: () => void;
+  /** Ways out that are not the same once more. */
+  children: ComponentChildren;
+}
+
 /** Why nothing can be shown. */
-export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
+export function WorkspaceFailure({ failure, onRetry, children }: WorkspaceFailureProps) {
   const isOffline = useResource(cluster).failure?.status === null;
   // That the node does not respond is said above the page.
   if (!failure || (isOffline && failure.code === 'UNREACHABLE')) return null;
@@ -190,6 +198,7 @@ export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState
       <p>
         <code>{failure.code}</code> {failure.detail}
       </p>
+      {children}
       <Button onClick={onRetry}>Try again</Button>
     </div>
   );

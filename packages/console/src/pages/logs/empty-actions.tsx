@@ -14,14 +14,15 @@ export function EmptyActions({ view, change }: { view: LogsView; change: (part: 
     ...(isFiltered ? [{ label: 'Without filters', part: NO_FILTERS }] : []),
     ...(view.sources.length > 0 ? [{ label: 'All logs', part: { sources: [] } }] : []),
     ...(view.range ? [{ label: 'All times', part: { range: null } }] : []),
+    ...(view.at ? [{ label: 'Newest records', part: {} }] : []),
   ];
   return (
-    <p class="flex wrap rows-ways">
+    <>
       {ways.map(({ label, part }) => (
         <Button key={label} onClick={() => change({ ...part, at: null, timeMs: null })}>
           {label}
         </Button>
       ))}
-    </p>
+    </>
   );
 }

@@ -157,7 +157,9 @@ function WorkspacePage({ view }: { view: LogsView }) {
         </div>
       )}
       {view.hasHistogram && !isInvalid ? <ChartPanel {...{ view, source, state, histogram, zone, change }} /> : null}
-      <WorkspaceFailure failure={isInvalid ? null : state.failure} onRetry={() => workspace.retry()} />
+      <WorkspaceFailure failure={isInvalid ? null : state.failure} onRetry={() => workspace.retry()}>
+        {state.rows.length === 0 ? <EmptyActions {...{ view, change }} /> : null}
+      </WorkspaceFailure>
       <div class="workspace-body">
         {view.hasFields && !isNarrow && !isInvalid ? (
           <aside class="fixed facets" aria-label="Facets">
@@ -166,7 +168,11 @@ function WorkspacePage({ view }: { view: LogsView }) {
         ) : null}
         <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
           <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} onPick={setPicked} />
-          {isEmpty ? <EmptyActions {...{ view, change }} /> : null}
+          {isEmpty ? (
+            <p class="flex wrap rows-ways">
+              <EmptyActions {...{ view, change }} />
+            </p>
+          ) : null}
         </RowFrame>
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {isNarrow ? null : details}

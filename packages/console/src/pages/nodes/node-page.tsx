@@ -28,7 +28,7 @@ import { NodeDot } from '../../ui/controls.tsx';
 import { formatDate, formatSecond, formatSpan, formatTime, rangeText } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
-import { Loading } from '../../ui/notes.tsx';
+import { Loading, NoSuchNode } from '../../ui/notes.tsx';
 import { ResourceCard } from '../../ui/resource-card.tsx';
 import { errorsText, loadErrorStrip } from './error-counts.ts';
 import { StripArea, StripCells } from './error-strip.tsx';
@@ -59,7 +59,7 @@ const MAX_CHARACTERS = 400;
 export function NodePage({ view }: { view: NodeView }) {
   const { value, failure } = useResource(cluster);
   const node = value?.nodes.find(({ id }) => id === view.id);
-  if (value && !node) return <NoSuchNode id={view.id} known={value.nodes.map(({ id }) => id)} />;
+  if (value && !node) return <NoSuchNode id={view.id} urlOf={(id) => viewUrl({ ...view, id })} />;
   if (view.tab === 'config')
     return (
       <div class="stack">
@@ -81,22 +81,6 @@ export function NodePage({ view }: { view: NodeView }) {
     );
   // What was loaded while it was up is not shown as if it still were.
   return <KnownNode key={`${node.id} ${node.state === 'up'} ${JSON.stringify(view.range)}`} node={node} view={view} />;
-}
-
-function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
-  return (
-    <div class="page-text">
-      <h1>No node named {id}</h1>
-      <p>It may have left the cluster. Known nodes:</p>
-      <ul>
-        {known.map((other) => (
-          <li key={other}>
-            <a href={viewUrl(nodeView(other))}>{other}</a>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
 }
 
 function useNodeResources(id: string, range: TimeRange | null, isUp: boolean) {
