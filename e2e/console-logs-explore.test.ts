@@ -76,6 +76,32 @@ it('a pinned field stays among the facets, a click includes a value, another one
   await eventually(async () => expect(await value.count()).toBe(0));
 });
 
+it('a pattern without a call site is included, excluded and left out by clicks, and found from a record', async () => {
+  const lines = [0, 1, 2, 3].map((number) => `2026-11-01T12:00:0${number}Z WARN pool ${number} is full after 3 s`);
+  const other = '2026-11-01T12:00:05Z WARN disk 7 is slow';
+  const [{ url }] = await startCluster([{ files: { 'a.log': [...lines, other, ''].join('\n') } }]);
+  const log = await LogPage.open(browser(), `${url}/logs?live=0`);
+  const { page } = log;
+  const pools = [0, 1, 2, 3].map((number) => `pool ${number} is full after 3 s`);
+  const shows = (...texts: string[]) => eventually(async () => expect(await log.texts()).toEqual(texts));
+  const query = () => new URL(page.url()).searchParams.get('query');
+  await shows(...pools, 'disk 7 is slow');
+  const pattern = page.getByRole('button', { name: 'pool … is full after …' });
+  await pattern.click();
+  await shows(...pools);
+  expect(query()).toBe('level=warn "is full after" pool');
+  await pattern.click();
+  await shows('disk 7 is slow');
+  expect(query()).toBe('-(level=warn "is full after" pool)');
+  await page.goBack();
+  await page.goBack();
+  await shows(...pools, 'disk 7 is slow');
+  await page.getByText('disk 7 is slow').click();
+  await page.getByRole('tab', { name: 'Same pattern 1' }).click();
+  await page.getByRole('button', { name: 'Only records with the same words' }).click();
+  await shows('disk 7 is slow');
+});
+
 it('details show how a number is spread over the records of the view, and everything with a value', async () => {
   const log = await openRequests('&query=db=shop');
   const { page } = log;

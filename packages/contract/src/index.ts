@@ -183,8 +183,9 @@ export {
 export { explainQuery } from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
 export { addTerm, parseQuery } from './query/parse-query.ts';
+export { patternQuery, shapeTexts } from './query/pattern-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
-export { MAX_QUERY_LENGTH } from './query/scan-query.ts';
+export { MAX_QUERY_LENGTH, scanQuery } from './query/scan-query.ts';
 export { quoteInput, quoteShell, showHidden, unicodeEscape } from './quote.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export {

@@ -6,6 +6,7 @@ import {
   type SharedValue,
   type Standout,
   type StandoutCounts,
+  shapeTexts,
 } from '@porthole/contract';
 import { mergeGroups } from '@porthole/logs';
 import type { DigestGroup, Level, RecordFilter } from '@porthole/logs/types';
@@ -125,17 +126,15 @@ export function isFresh({ counts }: Pick<Pattern, 'counts'>): boolean {
   return counts.before === 0;
 }
 
+type PatternFacts = Pick<Pattern, 'level' | 'source' | 'shape' | 'sample'>;
+
 /** Which records are of the pattern: for one without a source location, those with the longest parts of its shape. */
-export function patternFilter({ level, source, shape }: Pick<Pattern, 'level' | 'source' | 'shape'>): RecordFilter {
+export function patternFilter({ level, source, shape, sample }: PatternFacts): RecordFilter {
   const ofLevel: RecordFilter =
     level === null ? {} : { query: { kind: 'field', field: 'level', operator: '=', value: level } };
   if (source !== null) return { ...ofLevel, source };
-  const parts = (shape ?? '')
-    .split(/\*|["\\]/)
-    .map((part) => part.trim())
-    .filter((part) => part.length > 2)
-    .sort((a, b) => b.length - a.length);
-  return { ...ofLevel, ...(parts.length > 0 && { terms: parts.slice(0, 3).map((part) => part.slice(0, 200)) }) };
+  const terms = shapeTexts(shape ?? '', sample.message);
+  return { ...ofLevel, ...(terms.length > 0 && { terms }) };
 }
 
 /** The requests that show the counts of a filter in the incident and before it. */

@@ -62,27 +62,26 @@ export function withTerm(view: LogsView, term: QueryNode, mode: 'include' | 'exc
   return { query: addTerm(base, term, mode), ...(joins && { text: '', isRegex: false }) };
 }
 
-/** Whether a query includes or excludes records with a value of a field, by a condition of its own. */
-export function termState(query: string, field: string, value: string): 'include' | 'exclude' | null {
-  const terms = conditions(queryNode(query));
-  if (terms.some((term) => isValueTerm(term, field, value))) return 'include';
-  return terms.some((term) => term.kind === 'not' && isValueTerm(term.node, field, value)) ? 'exclude' : null;
+/** Whether a query includes or excludes the records that match, by a condition of its own. */
+export function termState(query: string, term: QueryNode): 'include' | 'exclude' | null {
+  const known = conditions(queryNode(query)).map(formatQuery);
+  if (conditions(term).every((each) => known.includes(formatQuery(each)))) return 'include';
+  return known.includes(formatQuery({ kind: 'not', node: term })) ? 'exclude' : null;
 }
 
 /** The values of a field whose records a query excludes. */
 export function excludedValues(query: string, field: string): string[] {
   return conditions(queryNode(query)).flatMap((term) =>
-    term.kind === 'not' && term.node.kind === 'field' && isValueTerm(term.node, field, term.node.value)
+    term.kind === 'not' && term.node.kind === 'field' && term.node.field === field && term.node.operator === '='
       ? [term.node.value]
       : [],
   );
 }
 
-/** The query without its conditions about a value of a field. */
-export function withoutValue(query: string, field: string, value: string): string {
-  const left = conditions(queryNode(query)).filter(
-    (term) => !isValueTerm(term, field, value) && !(term.kind === 'not' && isValueTerm(term.node, field, value)),
-  );
+/** The query without its condition that includes or excludes the records that match. */
+export function withoutTerm(query: string, term: QueryNode): string {
+  const dropped = [...conditions(term), { kind: 'not', node: term } as const].map(formatQuery);
+  const left = conditions(queryNode(query)).filter((each) => !dropped.includes(formatQuery(each)));
   const [only] = left;
   if (!only) return '';
   return formatQuery(left.length === 1 ? only : { kind: 'and', nodes: left });
@@ -90,11 +89,7 @@ export function withoutValue(query: string, field: string, value: string): strin
 
 function conditions(node: QueryNode | undefined): readonly QueryNode[] {
   if (node === undefined) return [];
-  return node.kind === 'and' ? node.nodes : [node];
-}
-
-function isValueTerm(node: QueryNode, field: string, value: string): boolean {
-  return node.kind === 'field' && node.operator === '=' && node.field === field && node.value === value;
+  return node.kind === 'and' ? node.nodes.flatMap(conditions) : [node];
 }
 
 /** Words without any syntax: found as they are written, white space included. */

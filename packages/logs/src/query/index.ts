@@ -1,4 +1,6 @@
 /* The part of the engine that browsers load too: pure functions on queries and decoded records, nothing of Node.js. */
+
+export { messageShape } from '../shapes/message-shape.ts';
 export type {
   ExistsNode,
   FieldJson,

@@ -425,8 +425,9 @@ const GAP_REASONS: Readonly<Record<ItemOfType<'gap'>['reason'], string>> = {
 class FollowRows {
   #count = 0;
 
-  /** Members that fail at the same time share one row. */
-  toRows(items: readonly ClusterFollowItem[]): Row[] {
+  /** Members that fail at the same time share one row; where the recording of one ends, a row says so already. */
+  toRows(all: readonly ClusterFollowItem[]): Row[] {
+    const items = all.filter((item) => item.type !== 'member' || item.report.asOfMs === null);
     const failed = items.filter((item) => item.type === 'member' && item.report.outcome !== 'ok') as MemberItem[];
     const hasMany = failed.length > 1;
     const rows = items

@@ -123,6 +123,15 @@ describe('a workspace that follows', () => {
     expect(workspace.state.members.map(({ id }) => id)).toEqual(['n1', 'n2']);
   });
 
+  it('says once that a member that was recorded stops responding', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
+    const report = { id: 'n2', outcome: 'refused', detail: 'no route', elapsedMs: 1, count: 0, asOfMs: 1 } as const;
+    source.emit({ type: 'member', node: 'n2', report });
+    await draw();
+    expect(workspace.state.rows.filter(({ kind }) => kind === 'event')).toEqual([]);
+    expect(workspace.state.members.map(({ id }) => id)).toEqual(['n1', 'n2']);
+  });
+
   it('reports members that fail at the same time in one row', async () => {
     const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
     const report = { outcome: 'timeout', detail: null, elapsedMs: 1, count: 0, asOfMs: null } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../log-view/model/workspace-state.ts';
 import { fakeRecord } from '../../log-view/testing/fake-source.ts';
-import { findCompletions, loadedFields, type RemoteFields } from './completions.ts';
+import { comparisonParts, findCompletions, loadedFields, type RemoteFields } from './completions.ts';
 
 const row = (number: number, change: object): Row => ({
   kind: 'record',
@@ -74,4 +74,15 @@ test('fields and values of the loaded records are bounded', () => {
   expect(fields.get('id')?.size).toBe(50);
   expect(fields.has('f599')).toBe(true);
   expect(fields.get('message')?.size).toBe(0);
+});
+
+test.each([
+  ['a level>=warn -shard=7 b', ['a ', 'level>=warn', ' ', '-shard=7', ' b']],
+  ['level=warn "db=orders shard=" user="a b" c', ['', 'level=warn', ' "db=orders shard=" ', 'user="a b"', ' c']],
+  ['(a OR b=1) NOT c=2', ['(a OR ', 'b=1', ') NOT ', 'c=2', '']],
+  ['shard= ', ['shard= ']],
+  ['error: disk full', ['error: disk full']],
+])('the comparisons of %j are marked', (text, parts) => {
+  expect(comparisonParts(text)).toEqual(parts);
+  expect(parts.join('')).toBe(text);
 });

@@ -1,11 +1,11 @@
-import { formatQuery, type QueryContext, queryContext } from '@porthole/contract';
+import { formatQuery, type QueryContext, queryContext, scanQuery } from '@porthole/contract';
 import { type FieldOperator, recordFields } from '@porthole/logs/query';
 import type { Row } from '../../log-view/model/workspace-state.ts';
 import { formatCount } from '../../ui/format.ts';
 
 export { explainQuery } from '@porthole/contract';
 
-/* What could be typed next in the query box. */
+/* What is typed in the query box, and could be next. */
 
 /** What a node knows: the fields of the selected logs, and the most frequent values of the field being typed. */
 export interface RemoteFields {
@@ -176,4 +176,19 @@ function addValue(fields: Map<string, Map<string, number>>, name: string, text: 
   const isText = name === 'message' || text === '' || text.length > MAX_LOADED_LENGTH;
   if (isText || (values.size >= MAX_LOADED_VALUES && !values.has(text))) return;
   values.set(text, (values.get(text) ?? 0) + 1);
+}
+
+/** The text in parts, every second one a comparison as it is typed: `level>=warn`, `-shard=7`, `user="a b"`. */
+export function comparisonParts(text: string): string[] {
+  const tokens = scanQuery(text);
+  const parts: string[] = [];
+  let end = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind !== 'term' || !token.operator || !token.node) continue;
+    const before = tokens[index - 1];
+    const start = before?.kind === 'not' && text.slice(before.start, token.start) === '-' ? before.start : token.start;
+    parts.push(text.slice(end, start), text.slice(start, token.end));
+    end = token.end;
+  }
+  return [...parts, text.slice(end)];
 }

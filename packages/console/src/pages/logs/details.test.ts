@@ -1,6 +1,7 @@
 import type { ClusterRecord, Level } from '@porthole/client';
+import { formatQuery } from '@porthole/contract';
 import { describe, expect, test } from 'vitest';
-import { callSiteSpan, countCallSite, pickNearbyRecords, recordTimeText } from './details.tsx';
+import { countPattern, patternOf, patternSpan, pickNearbyRecords, recordTimeText } from './details.tsx';
 
 const makeRecord = (node: string, atMs: number, level: Level = 'INFO'): ClusterRecord => ({
   type: 'record',
@@ -39,8 +40,16 @@ describe('records of other nodes around a time', () => {
 describe('a call site', () => {
   test('is counted over the last minutes, or those before an older record', () => {
     const nowMs = 10_000_000;
-    expect(callSiteSpan(nowMs - 1000, nowMs)).toEqual({ fromMs: nowMs - 900_000, toMs: nowMs, text: '15 min' });
-    expect(callSiteSpan(1_000_000, nowMs)).toMatchObject({ fromMs: 100_000, toMs: 1_000_001 });
+    expect(patternSpan(nowMs - 1000, nowMs)).toEqual({ fromMs: nowMs - 900_000, toMs: nowMs, text: '15 min' });
+    expect(patternSpan(1_000_000, nowMs)).toMatchObject({ fromMs: 100_000, toMs: 1_000_001 });
+  });
+
+  test('is that of its call site, or of what its message shares with others', () => {
+    const record = { ...makeRecord('a', 0), level: 'WARN', message: 'pool 7 of db-1 is full after 3 s' } as const;
+    const queryOf = (own: object) => formatQuery(patternOf({ ...record, ...own }) ?? { kind: 'and', nodes: [] });
+    expect(queryOf({})).toBe('level=warn "is full after" pool');
+    expect(queryOf({ source: 'pool.go:3' })).toBe('source=pool.go:3');
+    expect(patternOf({ ...record, message: '1 2 3' })).toBeUndefined();
   });
 
   test('sums its groups over nodes and names those that did not respond', () => {
@@ -51,13 +60,15 @@ describe('a call site', () => {
     const report = { detail: null, elapsedMs: 0, count: 0, asOfMs: null };
     const members = [
       { id: 'a', outcome: 'ok' as const, ...report },
+      { id: 'b', outcome: 'refused' as const, ...report, asOfMs: 1 },
       { id: 'z', outcome: 'timeout' as const, ...report },
     ];
-    expect(countCallSite({ groups: [group(3, 500, { a: 1, b: 2 }), group(4, 400, { b: 4 })], members })).toEqual({
+    expect(countPattern({ groups: [group(3, 500, { a: 1, b: 2 }), group(4, 400, { b: 4 })], members })).toEqual({
       count: 7,
       nodes: ['b', 'a'],
       firstMs: 400,
       silent: ['z'],
+      isPartial: true,
     });
   });
 });

@@ -1,6 +1,6 @@
 import type { ClusterDigest, ClusterItem, ClusterRecord, MemberClock } from '@porthole/client';
-import { absenceText, coverageOf, gapsText } from '@porthole/contract';
-import { type RecordField, recordFields } from '@porthole/logs/query';
+import { absenceText, coverageOf, gapsText, patternQuery } from '@porthole/contract';
+import { messageShape, type QueryNode, type RecordField, recordFields } from '@porthole/logs/query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { changedKeys } from '../../events/event-text.ts';
 import { loadEvents } from '../../events/load-events.ts';
@@ -24,7 +24,7 @@ import { formatBytes, formatCount, formatDate, formatSpan, formatTime, zoneLabel
 import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { FieldDistribution, parseMeasure } from './distribution.tsx';
-import { ActionButtons, valueActions } from './field-actions.tsx';
+import { ActionButtons, addToQuery, valueActions } from './field-actions.tsx';
 import { countKey, toFilter } from './use-log-workspace.ts';
 import { readBytes, type ViewAction } from './view-actions.ts';
 
@@ -54,12 +54,13 @@ export function Details({ record, view, source, zone, change, onClose, act }: De
   const isLong = record.cut === true || record.message.length > MESSAGE_CHARACTERS;
   const box = useRef<HTMLElement>(null);
   useEffect(() => box.current?.scrollTo(0, 0), [record.cursor]);
-  const site = useCallSite(record);
+  const pattern = useMemo(() => patternOf(record), [record]);
+  const same = useSamePattern(record, pattern);
   const tabs: { value: Part; text: string }[] = [
     { value: 'fields', text: 'Fields' },
     ...(nodes.length > 1 ? [{ value: 'around', text: 'Around' } as const] : []),
-    ...(record.source
-      ? [{ value: 'pattern', text: `Same pattern ${site.value ? formatCount(site.value.count) : ''}`.trim() } as const]
+    ...(pattern
+      ? [{ value: 'pattern', text: `Same pattern ${same.value ? patternCount(same.value) : ''}`.trim() } as const]
       : []),
   ];
   const shown = tabs.some(({ value }) => value === part) ? part : 'fields';
@@ -109,7 +110,7 @@ export function Details({ record, view, source, zone, change, onClose, act }: De
           </>
         ) : null}
         {shown === 'around' ? <OtherNodes record={record} zone={zone} /> : null}
-        {shown === 'pattern' ? <CallSite {...{ record, view, zone, site }} /> : null}
+        {shown === 'pattern' && pattern ? <SamePattern {...{ record, view, zone, change, pattern, same }} /> : null}
       </div>
     </aside>
   );
@@ -385,36 +386,45 @@ const GROUPS = 50;
 
 const SPAN_MS = 15 * 60_000;
 
-interface CallSiteCount {
+interface PatternCount {
   count: number;
-  /** Nodes with records of this call site, most first. */
+  /** Nodes with records of this pattern, most first. */
   nodes: string[];
   firstMs: number | null;
-  /** Nodes that did not respond, or only in part. */
+  /** Nodes of which nothing is known: they did not respond. */
   silent: string[];
+  isPartial: boolean;
 }
 
-/** How often, and on which nodes, the same call site logged around this record. */
-function useCallSite(record: ShownRecord) {
-  const site = record.source;
-  const span = callSiteSpan(recordTime(record), Date.now());
+/** What selects records like this one: its call site, or what it shares with messages of the same level. */
+export function patternOf({ source = null, level = null, message }: ShownRecord): QueryNode | undefined {
+  const shape = source === null ? messageShape(message) : null;
+  return patternQuery({ level: source === null ? level : null, source, shape, sample: { message } });
+}
+
+/** How often, and on which nodes, the same was logged around this record. */
+function useSamePattern(record: ShownRecord, query: QueryNode | undefined) {
+  const span = patternSpan(recordTime(record), Date.now());
   const detail = useDetail(record, async (signal) => {
-    if (!site) return null;
+    if (!query) return null;
     const { fromMs, toMs } = span;
-    const request = { source: site, fromMs, toMs, limit: GROUPS };
-    return countCallSite(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
+    const request = { query, fromMs, toMs, limit: GROUPS };
+    return countPattern(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
   });
   return { ...detail, span };
 }
 
-interface CallSiteProps extends Pick<DetailsProps, 'record' | 'view' | 'zone'> {
-  site: ReturnType<typeof useCallSite>;
+interface SamePatternProps extends Pick<DetailsProps, 'record' | 'view' | 'zone' | 'change'> {
+  pattern: QueryNode;
+  same: ReturnType<typeof useSamePattern>;
 }
 
-function CallSite({ record, view, zone, site: { value, failure, span } }: CallSiteProps) {
-  const callSite = record.source ?? '';
+function SamePattern({ record, view, zone, change, pattern, same }: SamePatternProps) {
+  const { value, failure, span } = same;
+  const { source } = record;
+  const moved = { at: null, timeMs: null, isLive: false } as const;
   return (
-    <section class="col details-part" aria-label="This call site">
+    <section class="col details-part" aria-label="The same pattern">
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}
@@ -422,7 +432,7 @@ function CallSite({ record, view, zone, site: { value, failure, span } }: CallSi
       ) : null}
       {value ? (
         <p>
-          {formatCount(value.count)}× in {span.text}
+          {patternCount(value)} in {span.text}
           {value.nodes.length === 0
             ? ''
             : `, ${value.nodes.length === 1 && value.silent.length === 0 ? 'only on' : 'on'} ${value.nodes.join(', ')}`}
@@ -431,32 +441,44 @@ function CallSite({ record, view, zone, site: { value, failure, span } }: CallSi
         </p>
       ) : null}
       <p>
-        <a href={viewUrl({ ...view, callSite, at: null, timeMs: null, isLive: false })}>Only records from {callSite}</a>
+        {source ? (
+          <a href={viewUrl({ ...view, callSite: source, ...moved })}>Only records from {visibleText(source)}</a>
+        ) : (
+          <LinkButton
+            onClick={() => addToQuery(pattern, 'include', { view, change: (part) => change({ ...part, ...moved }) })}
+          >
+            Only records with the same words
+          </LinkButton>
+        )}
       </p>
     </section>
   );
 }
 
 /** The time range of the count: the last minutes, or those before an older record. */
-export function callSiteSpan(
-  timeMs: number | undefined,
-  nowMs: number,
-): { fromMs: number; toMs: number; text: string } {
+export function patternSpan(timeMs: number | undefined, nowMs: number): { fromMs: number; toMs: number; text: string } {
   if (timeMs === undefined || nowMs - timeMs < SPAN_MS) return { fromMs: nowMs - SPAN_MS, toMs: nowMs, text: '15 min' };
   return { fromMs: timeMs - SPAN_MS, toMs: timeMs + 1, text: 'the 15 min before it' };
 }
 
-export function countCallSite({ groups, members }: Pick<ClusterDigest, 'groups' | 'members'>): CallSiteCount {
+export function countPattern({ groups, members }: Pick<ClusterDigest, 'groups' | 'members'>): PatternCount {
   const counts = new Map<string, number>();
   for (const { nodes } of groups)
     for (const [node, count] of Object.entries(nodes)) counts.set(node, (counts.get(node) ?? 0) + count);
   const times = groups.map(({ firstMs }) => firstMs).filter((timeMs) => timeMs !== null);
+  const partial = members.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial);
   return {
     count: groups.reduce((sum, group) => sum + group.count, 0),
     nodes: [...counts].toSorted(([, a], [, b]) => b - a).map(([node]) => node),
     firstMs: times.length === 0 ? null : Math.min(...times),
-    silent: members.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).map(({ id }) => id),
+    silent: partial.map(({ id }) => id).filter((id) => !counts.has(id)),
+    isPartial: partial.length > 0,
   };
+}
+
+/** `1,204`; `1,204+` if there may be more. */
+function patternCount({ count, isPartial }: PatternCount): string {
+  return `${formatCount(count)}${isPartial ? '+' : ''}`;
 }
 
 /** The response to a request about a record; nothing of that about another one. */

@@ -1,8 +1,10 @@
+import type { QueryNode } from '@porthole/logs/query';
 import { describe, expect, it } from 'vitest';
 import type { TopResult } from '../../log-view/source/log-source.ts';
 import { hiddenBelow } from '../../log-view/source/log-source.ts';
-import { ALL_LOGS } from '../../state/view.ts';
+import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import {
+  clickPattern,
   emptyText,
   examinedText,
   facetLines,
@@ -10,7 +12,6 @@ import {
   filterFields,
   isLogShown,
   levelCounts,
-  nextPattern,
   nodeCounts,
   partText,
   toggledLog,
@@ -162,11 +163,39 @@ it('a log is chosen instead of all logs of its node, and beside other chosen one
   expect([[log('a', 'y.log')], [log('b', 'x.log')]].map(isShown)).toEqual([false, false]);
 });
 
-it('a pattern is included, and then excluded', () => {
-  expect(nextPattern(ALL_LOGS, 'a.go:1')).toEqual({ callSite: 'a.go:1' });
-  expect(nextPattern({ ...ALL_LOGS, callSite: 'a.go:1', query: 'x=1' }, 'a.go:1')).toEqual({
-    callSite: null,
-    query: 'x=1 -source=a.go:1',
+describe('a pattern is included, and then excluded', () => {
+  const click = (source: string | null, term: QueryNode, own: Partial<LogsView>) => {
+    let changed = {};
+    clickPattern({ source }, term, {
+      view: { ...ALL_LOGS, ...own },
+      change: (part) => {
+        changed = part;
+      },
+    });
+    return changed;
+  };
+
+  it('by its call site', () => {
+    const term = { kind: 'field', field: 'source', operator: '=', value: 'a.go:1' } as const;
+    expect(click('a.go:1', term, {})).toEqual({ callSite: 'a.go:1' });
+    expect(click('a.go:1', term, { callSite: 'a.go:1', query: 'x=1' })).toEqual({
+      callSite: null,
+      query: 'x=1 -source=a.go:1',
+    });
+  });
+
+  it('by what its messages have in common, and then left out of the query', () => {
+    const text = (value: string) => ({ kind: 'text', text: value }) as const;
+    const term = { kind: 'and', nodes: [text('is full'), text('pool')] } as const;
+    const queries = ['', '"is full" pool', '-("is full" pool)', 'x=1', 'x=1 ("is full" pool)', 'x=1 -("is full" pool)'];
+    expect(queries.map((query) => click(null, term, { query }))).toEqual([
+      { query: '"is full" pool' },
+      { query: '-("is full" pool)' },
+      { query: '' },
+      { query: 'x=1 ("is full" pool)' },
+      { query: 'x=1 -("is full" pool)' },
+      { query: 'x=1' },
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
-import type { FieldSummary, Level } from '@porthole/client';
-import { absenceText, isDistinctMinimum, isPattern, matchesPattern } from '@porthole/contract';
+import type { ClusterDigest, FieldSummary, Level } from '@porthole/client';
+import { absenceText, isDistinctMinimum, isPattern, matchesPattern, patternQuery } from '@porthole/contract';
+import type { QueryNode } from '@porthole/logs/query';
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
@@ -14,7 +15,7 @@ import {
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
 import { offeredLabels } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
-import { excludedValues, termState, withoutValue, withTerm } from '../../state/query-view.ts';
+import { excludedValues, termState, withoutTerm } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
@@ -26,7 +27,14 @@ import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/notes.tsx';
 import { patternParts } from '../../ui/pattern-text.ts';
 import { fileFamilies } from '../nodes/file-families.ts';
-import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
+import {
+  ActionButtons,
+  addToQuery,
+  CountFailure,
+  fieldActions,
+  missingActions,
+  valueActions,
+} from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
 import { countKey, rowsAwaited, toFilter } from './use-log-workspace.ts';
 
@@ -434,7 +442,9 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
     <ul aria-busy={isLoading}>
       {value.groups.map((group) => {
         const text = oneLine(visibleText(patternParts(group).join('…').slice(0, 200)));
-        const isOn = group.source !== null && view.callSite === group.source;
+        // The records of a call site have one level.
+        const term = patternQuery(group.source === null ? group : { ...group, level: null });
+        const state = patternState(view, group, term);
         return (
           <FacetValue
             key={`${group.level} ${group.source ?? group.shape}`}
@@ -442,11 +452,11 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
             title={`${group.source ?? ''}\n${text}`.trim()}
             count={`${formatCount(group.count)}${isPartial ? '+' : ''}`}
             share={group.count / most}
-            state={isOn ? 'include' : view.callSite === null ? null : 'off'}
+            state={state}
             tone={
               group.level === 'ERROR' || group.level === 'FATAL' ? 'problem' : group.level === 'WARN' ? 'warning' : ''
             }
-            onClick={group.source === null ? undefined : () => change(nextPattern(view, group.source ?? ''))}
+            onClick={term && (() => clickPattern(group, term, { view, change }))}
           />
         );
       })}
@@ -454,11 +464,31 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
   );
 }
 
-/** A pattern is included by its call site, and excluded by the query, in which it can be seen and taken back. */
-export function nextPattern(view: LogsView, source: string): Partial<LogsView> {
-  if (view.callSite !== source) return { callSite: source };
-  const term = { kind: 'field', field: 'source', operator: '=', value: source } as const;
-  return { callSite: null, ...withTerm(view, term, 'exclude') };
+type Pattern = Pick<ClusterDigest['groups'][number], 'source'>;
+
+function patternState({ callSite, query }: LogsView, { source }: Pattern, term: QueryNode | undefined) {
+  if (callSite !== null) return callSite === source ? 'include' : 'off';
+  return term ? termState(query, term) : null;
+}
+
+/**
+ * A pattern is included by its call site; otherwise, and where it is excluded, by the query, in which it can be seen and
+ * taken back.
+ */
+export function clickPattern({ source }: Pattern, term: QueryNode, { view, change }: TermDeps): void {
+  if (source === null) clickTerm(term, { view, change });
+  else if (view.callSite !== source) change({ callSite: source });
+  else addToQuery(term, 'exclude', { view, change: (part) => change({ callSite: null, ...part }) });
+}
+
+type TermDeps = Pick<FacetsProps, 'view' | 'change'>;
+
+/** Nothing, included, excluded, and nothing again. */
+function clickTerm(term: QueryNode, { view, change }: TermDeps): void {
+  const state = termState(view.query, term);
+  const query = state === null ? view.query : withoutTerm(view.query, term);
+  if (state === 'exclude') change({ query });
+  else addToQuery(term, state === null ? 'include' : 'exclude', { view: { ...view, query }, change });
 }
 
 /** The nodes and the log of a view, where one request can be about them. */
@@ -593,12 +623,10 @@ type ValueLineProps = { line: FacetLine; by: string; share: number } & Pick<Face
 
 function ValueLine({ line, by, share, view, change }: ValueLineProps) {
   const text = oneLine(visibleText(line.text));
-  const state = line.kind === 'value' ? termState(view.query, by, line.value) : null;
-  const rest = { ...view, query: state === null ? view.query : withoutValue(view.query, by, line.value) };
-  const actions = lineActions(line, by, { view: rest, change });
-  const run = (kind: 'include' | 'exclude') => actions.find((action) => action.kind === kind)?.run;
-  // Nothing, included, excluded, and nothing again.
-  const next = { include: run('exclude'), exclude: () => change({ query: rest.query }) };
+  const term = { kind: 'field', field: by, operator: '=', value: line.value } as const;
+  const state = line.kind === 'value' ? termState(view.query, term) : null;
+  const actions = lineActions(line, by, { view, change });
+  const include = actions.find(({ kind }) => kind === 'include')?.run;
   return (
     <FacetValue
       text={line.kind === 'value' && line.text === '' ? '(empty)' : text}
@@ -607,7 +635,7 @@ function ValueLine({ line, by, share, view, change }: ValueLineProps) {
       countTitle={line.title}
       share={share}
       state={state ?? (line.kind === 'value' ? null : 'off')}
-      onClick={state === null ? run('include') : next[state]}
+      onClick={state === null ? include : () => clickTerm(term, { view, change })}
     >
       {state === null ? (
         <ActionButtons actions={actions.filter(({ kind }) => kind === 'exclude')} />

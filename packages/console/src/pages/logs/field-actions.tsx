@@ -88,24 +88,22 @@ export function fieldActions(field: string, { view, change }: ActionDeps): Field
   ];
 }
 
-function termActions(
-  node: QueryNode,
-  labels: { include: string; exclude: string },
-  { view, change }: ActionDeps,
-): FieldAction[] {
-  const add = (mode: 'include' | 'exclude') => () => {
-    try {
-      change(withTerm(view, node, mode));
-    } catch (error) {
-      if (!(error instanceof PortholeError)) throw error;
-      // The query is invalid, or has no room for another condition.
-      showNotice(error.message);
-    }
-  };
+function termActions(node: QueryNode, labels: { include: string; exclude: string }, deps: ActionDeps): FieldAction[] {
   return [
-    { kind: 'include', icon: 'include', label: labels.include, run: add('include') },
-    { kind: 'exclude', icon: 'exclude', label: labels.exclude, run: add('exclude') },
+    { kind: 'include', icon: 'include', label: labels.include, run: () => addToQuery(node, 'include', deps) },
+    { kind: 'exclude', icon: 'exclude', label: labels.exclude, run: () => addToQuery(node, 'exclude', deps) },
   ];
+}
+
+/** Includes or excludes what matches, besides all other conditions. */
+export function addToQuery(node: QueryNode, mode: 'include' | 'exclude', { view, change }: ActionDeps): void {
+  try {
+    change(withTerm(view, node, mode));
+  } catch (error) {
+    if (!(error instanceof PortholeError)) throw error;
+    // The query is invalid, or has no room for another condition.
+    showNotice(error.message);
+  }
 }
 
 function shown(text: string): string {

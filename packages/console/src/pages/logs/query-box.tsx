@@ -290,15 +290,12 @@ function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
   );
 }
 
-/** A comparison as it is typed: `level>=warn`, `-shard=7`, `user="a b"`. */
-const TOKEN = /(?<=^|[\s(])(-?[\w.@/-]+(?:>=|<=|!=|[=:<>])(?:"[^"]*"?|[^\s)"]+))/;
-
 /** Marks comparisons as units; lies behind the text of the field. */
 function QueryTokens({ text, scrollLeft }: { text: string; scrollLeft: number }) {
-  const parts = text.split(TOKEN);
+  const parts = useStore(script.state).value?.comparisonParts(text);
   return (
     <QueryOverlay scrollLeft={scrollLeft}>
-      {parts.map((part, index) => (index % 2 === 1 ? <i key={index}>{part}</i> : part))}
+      {parts?.map((part, index) => (index % 2 === 1 ? <i key={index}>{part}</i> : part))}
     </QueryOverlay>
   );
 }

@@ -58,14 +58,14 @@ export function DriftCard({ labels, known, names }: DriftCardProps) {
   );
 }
 
-/** What else was compared: `14 keys differ as expected (addresses, ids) · 212 are the same everywhere` */
+/** What else was compared: `14 keys differ as expected (addresses, directories, ids) · 212 are the same everywhere` */
 function restText(answer: ClusterConfigDiff, differing: number): string {
   const all = answer.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0);
   const expected = answer.roles.flatMap(({ differences }) => differences.filter(({ isExpected }) => isExpected)).length;
   const same = Math.max(0, all - expected - differing);
   const parts = [
     ...(expected > 0
-      ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, ids)`]
+      ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, directories, ids)`]
       : []),
     `${same} are the same on ${coverageOf(answer).isComplete ? 'all nodes' : 'those that were read'}`,
   ];

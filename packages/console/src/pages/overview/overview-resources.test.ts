@@ -1,7 +1,7 @@
 import type { ClusterDigest } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { ALL_LOGS } from '../../state/view.ts';
-import { groupView, isUnconfigured, longestLiteral, newSitesText } from './overview-resources.ts';
+import { groupView, isUnconfigured, newSitesText } from './overview-resources.ts';
 
 function entry(key: string, changed: boolean) {
   return { key, value: 1, default: 0, changed, source: 'flag', secret: false } as const;
@@ -36,16 +36,15 @@ test('a call site links to its records, from the first one', () => {
   });
 });
 
-test('without a call site, the longest constant part of the message is searched for', () => {
+test('without a call site, they are selected by what their messages have in common', () => {
   const sample = { ...GROUP.sample, message: '1 Error 2: storage 3:4 does not answer' };
   const shape = '* Error *: storage *:* does not answer';
   expect(groupView({ ...GROUP, source: null, shape, sample })).toMatchObject({
-    text: 'does not answer',
-    isOnlyMatches: true,
+    query: 'level=error "does not answer" ": storage" Error',
+    minLevel: null,
     callSite: null,
   });
-  expect(longestLiteral('* * *', '1 2 3')).toBe('');
-  expect(longestLiteral('storage * does not answer', 'storage 1 does  not answer')).toBe('storage');
+  expect(groupView({ ...GROUP, source: null, shape: '* *' })).toMatchObject({ query: '', minLevel: 'ERROR' });
 });
 
 test('nothing is said to be new or not, unless everything was read', () => {

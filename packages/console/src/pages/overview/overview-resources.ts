@@ -1,5 +1,5 @@
 import type { ClusterDigest, ClusterHistogram, NodeSettings } from '@porthole/client';
-import { coverageOf, failures } from '@porthole/contract';
+import { coverageOf, failures, formatQuery, patternQuery } from '@porthole/contract';
 import { type LoadedEvents, loadEvents } from '../../events/load-events.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
@@ -33,9 +33,10 @@ export function patternsResource(shown: Pick<OverviewView, 'labels' | 'range'>):
     const digest = await cluster.logDigest({ ...selection, ...since, limit: SHOWN_PATTERNS }, options);
     const bucketMs = Math.max(1000, Math.ceil((toMs - fromMs) / SPARKS));
     const sparks = await Promise.all(
-      digest.groups.map(async ({ source, level }) => {
-        if (source === null || level === null) return null;
-        const own = { ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, source, minLevel: level };
+      digest.groups.map(async (group) => {
+        const query = patternQuery(group);
+        if (!query) return null;
+        const own = { ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, query };
         return sparkline(await cluster.logHistogram(own, options), { fromMs, bucketMs });
       }),
     );
@@ -97,22 +98,11 @@ function compared(baseline: ClusterDigest['baseline']): string {
 }
 
 /** The records of a group, as closely as a log view can select them. */
-export function groupView({ source, shape, firstMs, level, sample }: Group): LogsView {
+export function groupView(group: Group): LogsView {
+  const { source, firstMs, level: minLevel } = group;
   const range = firstMs === null ? null : ({ kind: 'fixed', fromMs: firstMs, toMs: null } as const);
-  const view: LogsView = { ...ALL_LOGS, range, minLevel: level, isLive: false };
-  if (source !== null) return { ...view, callSite: source };
-  const text = longestLiteral(shape ?? '', sample.message);
-  return text ? { ...view, text, isOnlyMatches: true } : view;
-}
-
-/**
- * The longest constant part of a message whose variable parts are `*`. In a shape one space stands for any white space: a
- * part that is not in the message as it is counts by its words.
- */
-export function longestLiteral(shape: string, message: string): string {
-  return shape
-    .split('*')
-    .map((part) => part.trim())
-    .flatMap((part) => (message.includes(part) ? part : part.split(' ')))
-    .reduce((longest, part) => (part.length > longest.length ? part : longest), '');
+  const view: LogsView = { ...ALL_LOGS, range, isLive: false };
+  if (source !== null) return { ...view, minLevel, callSite: source };
+  const query = patternQuery(group);
+  return query ? { ...view, query: formatQuery(query) } : { ...view, minLevel };
 }
