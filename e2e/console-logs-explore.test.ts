@@ -86,6 +86,8 @@ it('a pattern without a call site is included, excluded and left out by clicks, 
   const shows = (...texts: string[]) => eventually(async () => expect(await log.texts()).toEqual(texts));
   const query = () => new URL(page.url()).searchParams.get('query');
   await shows(...pools, 'disk 7 is slow');
+  // The rows have the time only, and it is not of today.
+  expect(await page.locator('.gutter-day').textContent()).toBe('1 Nov 2026');
   const pattern = page.getByRole('button', { name: 'pool … is full after …' });
   await pattern.click();
   await shows(...pools);

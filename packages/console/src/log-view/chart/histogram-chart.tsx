@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatCount, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
+import { formatCount, formatDate, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type HistogramResult, isPartialCount } from '../source/log-source.ts';
 
@@ -48,6 +48,8 @@ const FLAG_PX = 24;
 
 /** In a shorter range, seconds tell the ticks apart. */
 const SECONDS_MS = 10 * 60_000;
+
+const DAY_MS = 86_400_000;
 
 /** What a few bars consist of: warnings below others, unless they are split by something else. */
 const LEVEL_COLOURS = ['var(--warn-fill)'];
@@ -139,10 +141,12 @@ export function HistogramChart(props: HistogramChartProps) {
   );
 }
 
-/** As short as tells the ticks apart: seconds, minutes, or days. */
+/** As short as distinguishes the ticks: seconds, minutes, or days. */
 function tickText(timeMs: number, { fromMs, toMs }: ChartSpan, zone: ZoneName): string {
-  if (toMs - fromMs < SECONDS_MS) return formatSecond(timeMs, zone);
-  return toMs - fromMs < 86_400_000 ? formatMinute(timeMs, zone) : formatShortTime(timeMs, zone, toMs);
+  const spanMs = toMs - fromMs;
+  if (spanMs < SECONDS_MS) return formatSecond(timeMs, zone);
+  if (spanMs < DAY_MS) return formatMinute(timeMs, zone);
+  return spanMs < TICKS * DAY_MS ? formatShortTime(timeMs, zone, Date.now()) : formatDate(timeMs, zone);
 }
 
 function ChartFlag({ event, span, zone, href }: { event: ShownEvent; span: ChartSpan; zone: ZoneName; href: string }) {

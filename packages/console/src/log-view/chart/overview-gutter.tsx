@@ -1,12 +1,12 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatBytes, formatTime } from '../../ui/format.ts';
+import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import type { WorkspaceState } from '../model/workspace-state.ts';
 import { recordTime } from '../rows/record-text.ts';
 import { LIST_ID, type SeenRows } from '../rows/row-list.tsx';
-import type { Extent, HistogramResult, LogSource } from '../source/log-source.ts';
+import type { Extent, HistogramResult, LogSource, ShownRecord } from '../source/log-source.ts';
 
 /** How often the position is updated while the thumb is dragged. */
 const DRAG_EVERY_MS = 200;
@@ -41,9 +41,11 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
     lastGo.current = event.timeStamp;
     onGo(fraction);
   };
+  const day = first && dayText(first, zone);
   const timeMs = last ? recordTime(last) : undefined;
   const total = extent?.kind === 'bytes' ? ` of ${formatBytes(extent.totalBytes)}` : '';
-  const position = `${(end * 100).toFixed(1)} %${total}${timeMs === undefined ? '' : `, ${formatTime(timeMs, zone)}`}`;
+  const time = timeMs === undefined ? '' : `, ${day ? `${day}, ` : ''}${formatTime(timeMs, zone)}`;
+  const position = `${(end * 100).toFixed(1)} %${total}${time}`;
   return (
     <div
       class="fixed gutter"
@@ -71,8 +73,20 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
       {first ? (
         <i class="gutter-thumb" style={{ top: `${thumb.top * 100}%`, height: `${thumb.height * 100}%` }} />
       ) : null}
+      {day ? (
+        <b class="row-day gutter-day" aria-hidden="true">
+          {day}
+        </b>
+      ) : null}
     </div>
   );
+}
+
+/** The day of the first row, unless it is today: the times of rows do not say. */
+function dayText(first: ShownRecord, zone: ZoneName): string | null {
+  const timeMs = recordTime(first);
+  const [day, today] = [timeMs ?? Date.now(), Date.now()].map((ms) => formatDate(ms, zone));
+  return day === today ? null : (day ?? null);
 }
 
 /** One path per kind, however many ticks there are. */
