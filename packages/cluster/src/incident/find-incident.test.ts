@@ -265,6 +265,21 @@ it('a value of a field that errors share stands out', async () => {
   expect(standouts.slice(0, 3)).toContainEqual(expect.objectContaining({ kind: 'value', field: 'shard', value: '5' }));
 });
 
+it('a value that errors always have is not said of more of them', async () => {
+  const nodes = cluster('a', 'b');
+  for (const node of Object.values(nodes)) {
+    for (let at = START - 80 * MINUTE; at < START + HOUR; at += 20_000)
+      node.log(at, 'INFO', 'a.go:1', 'seen tenant=t9');
+    for (let at = START - 75 * MINUTE; at < START; at += MINUTE)
+      node.log(at, 'ERROR', 'run.go:1', 'query failed tenant=t1 shard=3');
+    for (let at = 0; at < 60; at++)
+      node.log(FIRST + at * 2000, 'ERROR', `run.go:${at % 2}`, 'query failed tenant=t1 shard=5');
+  }
+  const { standouts, steps } = await report(nodes);
+  const named = [...standouts, ...steps].flatMap(({ shares }) => shares.map(({ field, value }) => `${field}=${value}`));
+  expect(new Set(named)).toEqual(new Set(['shard=5']));
+});
+
 it(
   'many nodes and hostile messages are one bounded report',
   async () => {

@@ -240,16 +240,16 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
   // Nodes that are killed one after another stand out once, and leave room for what kills them.
   const causes = toOccurrences(told, { joinsKills: true });
   const history = near.some(({ kind }) => kind === 'config-changed') ? await requests.configHistory() : new Map();
-  const values = await findValues(requests, window, patterns);
+  const found = await findValues(requests, window, patterns);
   const standouts = [
     ...causes.flatMap((one) => {
       const context = { onsetMs, affected, earlier, observers: mostObservers(causes) };
       return (one.timeMs < toMs && toEventStandout(one, context)) || [];
     }),
     ...patterns.map((pattern) =>
-      toPatternStandout(pattern, { window, onsetMs, shares: tellingValues(pattern, values) }),
+      toPatternStandout(pattern, { window, onsetMs, shares: tellingValues(pattern, found) }),
     ),
-    ...values,
+    ...found.values,
   ]
     .filter(({ score }) => score >= MIN_SCORE)
     .sort((a, b) => b.score - a.score)
@@ -267,6 +267,7 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
         const isSevere = isError(one) || one.level === 'WARN' || errors === patterns;
         return isSevere && (decisive === errors || isFresh(one) || patternScore(one, null) > strongest / 2);
       }),
+      usualFields: found.usual,
       history,
       window,
     }),
@@ -386,7 +387,7 @@ function quiet(requests: IncidentRequests, overview: Overview, request: Incident
       : `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
     isUnusual: false,
     ...{ lookedFromMs: fromMs, lookedToMs: toMs, fromMs: null, toMs: null, isOver: false },
-    steps: toSteps({ occurrences, patterns: [], history: new Map(), window }),
+    steps: toSteps({ occurrences, patterns: [], usualFields: new Set(), history: new Map(), window }),
     standouts: [],
     before: phase(overview, overview.grid.fromMs, fromMs),
     during,

@@ -30,6 +30,7 @@ it('who saw the parts of a restart is said once', () => {
   const steps = toSteps({
     occurrences,
     patterns: [],
+    usualFields: new Set(),
     history: new Map(),
     window: { fromMs: 0, toMs: 9000 } as StepsInput['window'],
   });
@@ -43,7 +44,7 @@ it('a loss says why, when the node was back and who saw it, and not again that i
   };
   const occurrences = toOccurrences([lost, event('a', 'started', 4, { version: '1.2' })]);
   const window = { fromMs: 0, toMs: 9000 } as StepsInput['window'];
-  expect(toSteps({ occurrences, patterns: [], history: new Map(), window })).toMatchObject([
+  expect(toSteps({ occurrences, patterns: [], usualFields: new Set(), history: new Map(), window })).toMatchObject([
     {
       title: 'a was killed',
       detail: 'no connection · the process was killed · back after 4 s, version 1.2 · seen by b',

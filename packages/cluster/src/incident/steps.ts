@@ -31,15 +31,17 @@ export interface StepsInput {
   occurrences: readonly Occurrence[];
   /** Unusual patterns with their first records. */
   patterns: readonly Pattern[];
+  /** Fields of which no value stands out. */
+  usualFields: ReadonlySet<string>;
   history: ReadonlyMap<string, readonly ConfigPeriod[]>;
   window: Window;
 }
 
 /** What happened, in the order of time. */
-export function toSteps({ occurrences, patterns, history, window }: StepsInput): IncidentStep[] {
+export function toSteps({ occurrences, patterns, usualFields, history, window }: StepsInput): IncidentStep[] {
   const steps = [
     ...occurrences.map((occurrence) => occurrenceStep(occurrence, history)),
-    ...patternSteps(patterns, window),
+    ...patternSteps(patterns, { usualFields, window }),
   ].sort((a, b) => a.timeMs - b.timeMs);
   const firstMs = steps[0]?.timeMs ?? 0;
   return steps.slice(0, MAX_STEPS).map((step) => ({ ...step, delayMs: step.timeMs - firstMs }));
@@ -96,8 +98,11 @@ function changesOf({ node, fields }: Occurrence['events'][number], history: Step
 }
 
 /** The first record of each pattern. The nodes that had none before are where it spread. */
-function patternSteps(patterns: readonly Pattern[], window: Window): Undelayed[] {
-  const shared = sharedValues(patterns);
+function patternSteps(
+  patterns: readonly Pattern[],
+  { usualFields, window }: Pick<StepsInput, 'usualFields' | 'window'>,
+): Undelayed[] {
+  const shared = sharedValues(patterns, usualFields);
   const reached = new Set<string>();
   return patterns
     .flatMap((pattern) => (pattern.firstMs === null ? [] : [{ pattern, timeMs: pattern.firstMs }]))

@@ -12,6 +12,10 @@ const MAX_VALUES = 3;
 /** A value that most records have says nothing. */
 const CONSTANT_SHARE = 0.95;
 
+/** With fewer errors before, it is not known which values are usual; and how much more of them have an unusual one. */
+const MIN_PAST = 20;
+const SHARE_GROWTH = 1.1;
+
 /** Fields of every record, which patterns and levels are made of already. */
 const BUILT_IN: ReadonlySet<string> = new Set(['level', 'source', 'message', 'component', 'time', 'timestamp', 'ts']);
 
@@ -42,7 +46,7 @@ function valueTexts(value: FieldJson): string[] {
 }
 
 /** What most records of a pattern have in common: first what stands out by itself. */
-export function tellingValues({ first, counts }: Pattern, values: readonly Standout[]): SharedValue[] {
+export function tellingValues({ first, counts }: Pattern, { values, usual }: FoundValues): SharedValue[] {
   const rank = ({ field, value }: SharedValue) =>
     Math.max(
       0,
@@ -53,17 +57,28 @@ export function tellingValues({ first, counts }: Pattern, values: readonly Stand
   if (first.length < 2) return [];
   // Of a pattern that is not new, usual records are among the first.
   return commonValues(first, counts.before > 0 ? 0.6 : 0.8)
+    .filter(({ field }) => !usual.has(field))
     .sort((a, b) => rank(b) - rank(a) || b.count - a.count)
     .slice(0, MAX_SHARED);
 }
 
 /** Values that the first records of several patterns have in common. */
-export function sharedValues(patterns: readonly Pattern[]): Map<Pattern, SharedValue[]> {
-  const common = new Map(patterns.map((pattern) => [pattern, commonValues(pattern.first, 0.8)] as const));
+export function sharedValues(patterns: readonly Pattern[], usual: FoundValues['usual']): Map<Pattern, SharedValue[]> {
+  const common = new Map(
+    patterns.map(
+      (pattern) => [pattern, commonValues(pattern.first, 0.8).filter(({ field }) => !usual.has(field))] as const,
+    ),
+  );
   const isShared = ({ field, value }: SharedValue) =>
     [...common.values()].filter((values) => values.some((one) => one.field === field && one.value === value)).length >
     1;
   return new Map([...common].map(([pattern, values]) => [pattern, values.filter(isShared).slice(0, MAX_SHARED)]));
+}
+
+export interface FoundValues {
+  values: Standout[];
+  /** Fields whose values were compared, and do not stand out: that records share them says nothing. */
+  usual: ReadonlySet<string>;
 }
 
 /** Values of fields that stand out among errors, and among warnings if some of these are unusual. */
@@ -71,10 +86,11 @@ export async function findValues(
   requests: IncidentRequests,
   window: Window,
   patterns: readonly Pattern[],
-): Promise<Standout[]> {
+): Promise<FoundValues> {
   const level = patterns.some((pattern) => pattern.level === 'WARN') ? 'WARN' : 'ERROR';
   const before = { fromMs: window.beforeFromMs, toMs: window.fromMs };
   const found: Standout[] = [];
+  const usual = new Set<string>();
   let compared = 0;
   for (const field of commonFields(patterns).slice(0, MAX_TRIED)) {
     if (compared === MAX_FIELDS || !requests.mayAsk('values of fields')) break;
@@ -84,9 +100,11 @@ export async function findValues(
     if (isConstant(values[0], errors, records)) continue;
     compared++;
     const past = await requests.top(before, field, { minLevel: level, values });
-    found.push(...standingOut({ field, level, errors, past, records, patterns, window }));
+    const own = standingOut({ field, level, errors, past, records, patterns, window });
+    if (own.length === 0) usual.add(field);
+    found.push(...own);
   }
-  return withoutTwins(found);
+  return { values: withoutTwins(found), usual };
 }
 
 /** Fields of which one value is in many records of an unusual pattern. */
@@ -117,7 +135,7 @@ function standingOut({ field, level, errors, past, records, patterns, window }: 
     const having = patterns.filter(({ first }) =>
       commonValues(first, 0.8).some((common) => common.field === field && common.value === value),
     );
-    if (count < 2) return [];
+    if (count < 2 || isUsual(count / total, value, past)) return [];
     // Errors by record of this value, against those by record of the others.
     const lift = likelihoodRatio({ count, ms: inAll }, { count: total - count, ms: totalRecords - inAll });
     if (having.length < 2 && lift < 10.8) return [];
@@ -151,6 +169,12 @@ function withoutTwins(found: readonly Standout[]): Standout[] {
       twin.shares.push(...one.shares);
   }
   return kept;
+}
+
+/** Whether as many of the errors before had it: there are more of these because there are more errors. */
+function isUsual(share: number, value: string, past: ClusterTop): boolean {
+  const total = countAll(past);
+  return total >= MIN_PAST && share < SHARE_GROWTH * (countOf(past, value) / total);
 }
 
 /** A value that nearly all records have, whether they are errors or not: the version, the name of the service. */
