@@ -1,6 +1,6 @@
 import type { ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { errorStrip, errorsText, stripRange, sumCells, widerCells } from './error-counts.ts';
+import { errorStrip, errorsText, rises, stripRange, sumCells, widerCells } from './error-counts.ts';
 
 test('cells are whole units of the clock, and the last one contains the end', () => {
   const toMs = Date.UTC(2026, 10, 15, 10, 41, 6);
@@ -86,4 +86,19 @@ test('"none" is said only if everything was read', () => {
     'at least 1 error',
     'errors not counted',
   ]);
+});
+
+test('errors rise where a cell is far above the known ones before it', () => {
+  const of = (cells: (number | null)[]) =>
+    rises({
+      range: { fromMs: 1000, toMs: 1600, bucketMs: 10, count: 60 },
+      byNode: new Map([['a', { cells, errors: 1 }]]),
+      most: 1,
+      members: [],
+    });
+  const usual = Array<number>(10).fill(2);
+  expect(of([...usual, 3, 18, 90])).toEqual([{ node: 'a', timeMs: 1110 }]);
+  expect(of([...usual, 15, 15, 15])).toEqual([]);
+  expect(of([...Array(10).fill(0), 9])).toEqual([]);
+  expect(of([...Array(10).fill(null), 0, 90])).toEqual([]);
 });

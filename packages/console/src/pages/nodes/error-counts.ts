@@ -97,6 +97,28 @@ function countedOf({ coveredFromMs, coveredToMs }: MemberReport): { fromMs: numb
   return { fromMs: coveredFromMs ?? Number.POSITIVE_INFINITY, toMs: coveredToMs ?? Number.NEGATIVE_INFINITY };
 }
 
+/** With fewer known cells before, it is not known how many errors are usual; and fewer errors are no rise. */
+const MIN_BEFORE = 10;
+const MIN_RISE = 10;
+
+/** So many times as many as on average before. */
+const RISE = 8;
+
+/** Where the errors of each node rose: its first cell far above those before it. */
+export function rises({ range, byNode }: ErrorStrip): { node: string; timeMs: number }[] {
+  return [...byNode].flatMap(([node, { cells }]) => {
+    let [known, total] = [0, 0];
+    for (const [index, count] of cells.entries()) {
+      if (count === null) continue;
+      if (known >= MIN_BEFORE && count >= Math.max(MIN_RISE, (RISE * total) / known))
+        return [{ node, timeMs: range.fromMs + index * range.bucketMs }];
+      known++;
+      total += count;
+    }
+    return [];
+  });
+}
+
 /** The cells of several nodes as one; unknown only where none was read. */
 export function sumCells(nodes: readonly NodeCells[]): NodeCells {
   const length = Math.max(0, ...nodes.map(({ cells }) => cells.length));

@@ -31,7 +31,7 @@ const burst = (node: string): ShownEvent => ({
 
 const say = (nodes: ClusterNode[], counts: ErrorStrip | null, events: ShownEvent[] = []) => {
   const text = countsText(counts, { nodes: nodes.length, when: 'in the last hour' });
-  const parts = headline({ nodes, names: new Map(), events, zone: 'utc' }, text);
+  const parts = headline({ nodes, names: new Map(), events, strip: counts, zone: 'utc' }, text);
   return parts.map((part) => `${part.about}: ${part.text}`);
 };
 
@@ -44,6 +44,10 @@ describe('the headline', () => {
       'errors: errors rose on a at 03:12',
     ]);
     expect(say([a, b], strip({ a: 3 }), [burst('a'), burst('b')])).toEqual(['errors: Errors rose on a and b at 03:12']);
+    const rising = { ...strip({ a: 90 }), byNode: new Map([['a', { cells: [...Array(12).fill(0), 90], errors: 90 }]]) };
+    expect(say([a, b], { ...rising, range: { fromMs: 0, toMs: 780_000, bucketMs: 60_000, count: 13 } })).toEqual([
+      'errors: Errors rose on a at 00:12',
+    ]);
     const news = { ...burst('a'), kind: 'new-pattern' } as const;
     expect(say([a, b], strip({ a: 3 }), [news])).toEqual(['errors: New errors began on a at 03:12']);
   });

@@ -3,7 +3,7 @@ import { coverageOf } from '@porthole/contract';
 import type { ShownEvent } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatAge, formatCounted, formatMinute, formatSecond, recordedText } from '../../ui/format.ts';
-import type { ErrorStrip } from '../nodes/error-counts.ts';
+import { type ErrorStrip, rises } from '../nodes/error-counts.ts';
 import { isDegraded, lostMs, missingNodes } from '../nodes/node-health.ts';
 
 /** A part of a sentence of facts. */
@@ -18,6 +18,8 @@ interface HeadlineFacts {
   /** Names of nodes without what all of them share. */
   names: ReadonlyMap<string, string>;
   events: readonly ShownEvent[];
+  /** Errors over time, where they are counted. */
+  strip: ErrorStrip | null;
   zone: ZoneName;
 }
 
@@ -27,7 +29,7 @@ const MAX_NAMED = 2;
  * `storage-3 is down, and errors rose on 2 nodes at 03:12`: what is wrong now, then what happened, in its order. Facts
  * only, and no "none" of what was not read.
  */
-export function headline({ nodes, names, events, zone }: HeadlineFacts, counts: string | null): HeadlinePart[] {
+export function headline({ nodes, names, events, strip, zone }: HeadlineFacts, counts: string | null): HeadlinePart[] {
   const expected = nodes.filter(({ state }) => state !== 'left');
   const down = missingNodes(expected);
   const now = (own: readonly ClusterNode[], what: string): Fact[] => {
@@ -39,7 +41,7 @@ export function headline({ nodes, names, events, zone }: HeadlineFacts, counts: 
     ];
   };
   const began = (
-    own: readonly ShownEvent[],
+    own: readonly Pick<ShownEvent, 'node' | 'timeMs'>[],
     about: Fact['about'],
     say: (who: string, count: number) => string,
   ): Fact[] => {
@@ -54,11 +56,14 @@ export function headline({ nodes, names, events, zone }: HeadlineFacts, counts: 
   const ids = new Set(expected.map(({ id }) => id));
   const of = (...kinds: ShownEvent['kind'][]) =>
     events.filter(({ kind, node }) => kinds.includes(kind) && ids.has(node));
-  const bursts = of('log-burst');
+  const [bursts, news] = [of('log-burst'), of('new-pattern')];
+  // A node has no events of the time before it was there, but counts.
+  const counted = strip && news.length === 0 ? rises(strip).filter(({ node }) => ids.has(node)) : [];
+  const rose = bursts.length > 0 ? bursts : counted;
   const errors =
-    bursts.length > 0
-      ? began(bursts, 'errors', (who) => `errors rose on ${who}`)
-      : began(of('new-pattern'), 'errors', (who) => `new errors began on ${who}`);
+    rose.length > 0
+      ? began(rose, 'errors', (who) => `errors rose on ${who}`)
+      : began(news, 'errors', (who) => `new errors began on ${who}`);
   // Those that are down are named already.
   const losses = of('killed', 'member-lost').filter(({ node }) => down.every(({ id }) => id !== node));
   const isKilled = losses.every(({ kind }) => kind === 'killed');

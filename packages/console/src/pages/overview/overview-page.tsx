@@ -109,7 +109,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
     );
   const count = expected.filter(({ state }) => state !== 'left').length;
   const countText = countsText(counts, { nodes: count, when: whenText(range, zone) });
-  const parts = headline({ nodes: expected, names, events: happened?.events ?? [], zone }, countText);
+  const parts = headline({ nodes: expected, names, events: happened?.events ?? [], strip: counts, zone }, countText);
   const isCalm = parts.some(({ about }) => about === 'calm');
   const errorsView: LogsView = { ...ALL_LOGS, labels, range: range ?? LAST_HOUR, minLevel: 'ERROR' };
   const errorsUrl = viewUrl(withRange(errorsView, range ?? LAST_HOUR));
