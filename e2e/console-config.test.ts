@@ -181,8 +181,9 @@ it('shows what a change was, and the error that began after it, in three clicks 
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await waitUntilVisible(page.getByRole('heading', { name: 'The first configuration that is known' }));
-  await waitUntilVisible(after.getByText(/later n1 started/));
-  expect(await after.getByText('fsync').count()).toBe(0);
+  const since = page.getByRole('region', { name: 'Since it was first seen' });
+  await waitUntilVisible(since.getByText(/later n1 started/));
+  expect(await since.getByText('fsync').count()).toBe(0);
 
   await page.getByRole('tab', { name: 'Text' }).click();
   await waitUntilVisible(page.getByRole('link', { name: /^2 lines changed · Today/ }));

@@ -19,6 +19,24 @@ test('a restart is one event, however many parts of it were seen', () => {
   ]);
 });
 
+test('a restart that no other node has seen is one event, too, unless it took long', () => {
+  const titles = (...ended: [kind: string, timeMs: number][]) =>
+    shownEvents([
+      record('a', 900_000, { kind: 'started', version: '1' }),
+      ...ended.map(([kind, timeMs]) => record('a', timeMs, { kind, run: 1 })),
+    ]).map(({ title, detail }) => [title, detail]);
+  expect(titles(['stopped', 897_000])).toEqual([['restarted', 'stopped in order, away 3 s']]);
+  expect(titles(['killed', 897_000])).toEqual([['was killed and restarted', 'away 3 s']]);
+  expect(titles(['stopped', 900_500])).toEqual([
+    ['stopped', 'something happened'],
+    ['started', 'version 1'],
+  ]);
+  expect(titles(['stopped', 1000])).toEqual([
+    ['started', 'version 1'],
+    ['stopped', 'something happened'],
+  ]);
+});
+
 test('a loss stands at the last sign of the node, a rise at its first record and without its new error', () => {
   const first = { timeMs: 5000, message: 'fsync failed\nstack' };
   const shown = shownEvents([

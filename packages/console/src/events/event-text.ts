@@ -69,12 +69,19 @@ const HIDDEN: readonly EventKind[] = ['log-rotated', 'member-joined'];
 /** A restart is seen by others a little before and after it is over. */
 const AROUND_MS = 30_000;
 
+/** What a node finds when it starts. */
+const START_MS = 1000;
+
+/** A longer absence is no restart. */
+const AWAY_MS = 10 * 60_000;
+
 /** A burst and the new error it is made of. */
 const BURST_MS = 120_000;
 
 /** Records of events, newest first, as what happened: a restart is one event, however many nodes saw parts of it. */
 export function shownEvents(records: readonly ClusterRecord[]): ShownEvent[] {
-  const all = records.flatMap((record) => toShown(record) ?? []).filter(({ kind }) => !HIDDEN.includes(kind));
+  const known = records.flatMap((record) => toShown(record) ?? []).filter(({ kind }) => !HIDDEN.includes(kind));
+  const all = known.map((event) => ownReturn(event, known) ?? event);
   const backs = all.filter(({ kind }) => kind === 'member-back');
   const bursts = all.filter(({ kind }) => kind === 'log-burst');
   const parts = new Map(backs.map((back) => [back, all.filter((event) => isPartOfReturn(event, back))]));
@@ -83,6 +90,27 @@ export function shownEvents(records: readonly ClusterRecord[]): ShownEvent[] {
     .filter((event) => !isOfBurst(event, bursts) && !isSeenEnd(event, all))
     .map((event) => ({ ...event, ...returnText(event, parts.get(event) ?? []) }))
     .sort((a, b) => b.timeMs - a.timeMs);
+}
+
+/** A start after an end of the same node that no other node has seen. */
+function ownReturn(event: ShownEvent, known: readonly ShownEvent[]): ShownEvent | undefined {
+  const { kind, node, timeMs } = event;
+  if (kind !== 'started' || known.some((back) => back.kind === 'member-back' && isPartOfReturn(event, back)))
+    return undefined;
+  const awayMs = Math.min(
+    ...known
+      .filter((end) => end.node === node && /^(stopped|killed)$/.test(end.kind) && end.timeMs <= timeMs)
+      .map((end) => timeMs - end.timeMs),
+  );
+  if (awayMs > AWAY_MS) return undefined;
+  const fields = { isOwn: true, isRestarted: true, awayMs };
+  return {
+    ...event,
+    ...STYLES['member-back'],
+    ...describe({ kind: 'member-back', fields, message: '' }),
+    kind: 'member-back',
+    fields,
+  };
 }
 
 /** `restarted, 0.6.0 → 0.6.1`, `stopped in order, away 4 s`; one that did not stop in order was lost, although it is back. */
@@ -192,7 +220,9 @@ function isPartOfReturn(event: ShownEvent, back: ShownEvent): boolean {
   // The end of the run that began with the return.
   if (event.kind !== 'started' && event.fields.run !== undefined && event.fields.run === back.fields.run) return false;
   const awayMs = typeof back.fields.awayMs === 'number' ? back.fields.awayMs : 0;
-  return event.timeMs > back.timeMs - awayMs - AROUND_MS && event.timeMs < back.timeMs + AROUND_MS;
+  // What others see may be noticed later.
+  const untilMs = back.timeMs + (back.fields.isOwn === true ? START_MS : AROUND_MS);
+  return event.timeMs > back.timeMs - awayMs - AROUND_MS && event.timeMs < untilMs;
 }
 
 function isOfBurst({ kind, node, timeMs }: ShownEvent, bursts: readonly ShownEvent[]): boolean {

@@ -233,7 +233,7 @@ function After({ id, version, diff }: AfterProps) {
   const rows = value?.rows ?? [];
   return (
     <section class="col" aria-labelledby="after-title">
-      <h2 id="after-title">After this change</h2>
+      <h2 id="after-title">{version.changes ? 'After this change' : 'Since it was first seen'}</h2>
       {failure && <FailureNote what="What happened" {...{ failure }} asOfMs={null} onRetry={retry} />}
       {!value && !failure && <Skeleton height={44} />}
       {rows.slice(0, MAX_AFTER).map((row, index) => (
