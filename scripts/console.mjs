@@ -36,7 +36,6 @@ const INPUTS = [
   'packages/contract/src',
   'packages/records/src',
   'packages/logs/src/query',
-  'packages/logs/src/shapes',
   'packages/logs/src/shared.ts',
   'package-lock.json',
   'scripts/console.mjs',

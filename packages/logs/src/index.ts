@@ -38,6 +38,7 @@ export type { FormatName } from './parse/format.ts';
 export { type LocalTimes, LocalTimesReader } from './parse/local-times.ts';
 export { checkUserFormats, parseUserFormats, type UserFormat } from './parse/user-format.ts';
 export { createZone, fixedZoneName, type Zone } from './parse/zone.ts';
+export { messageShape } from './query/message-shape.ts';
 export { RegexPrefilter } from './regex/prefilter.ts';
 export { FieldTable } from './scan/count/field-table.ts';
 export { ValueCounts } from './scan/count/value-counts.ts';
@@ -55,7 +56,6 @@ export { matchRegex } from './search/match-regex.ts';
 export { GroupTable } from './shapes/group-table.ts';
 export { mergeGroups } from './shapes/merge-groups.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';
-export { messageShape } from './shapes/message-shape.ts';
 export type {
   ByteStream,
   CountedItem,

@@ -103,14 +103,8 @@ function ownReturn(event: ShownEvent, known: readonly ShownEvent[]): ShownEvent 
       .map((end) => timeMs - end.timeMs),
   );
   if (awayMs > AWAY_MS) return undefined;
-  const fields = { isOwn: true, isRestarted: true, awayMs };
-  return {
-    ...event,
-    ...STYLES['member-back'],
-    ...describe({ kind: 'member-back', fields, message: '' }),
-    kind: 'member-back',
-    fields,
-  };
+  const own = { kind: 'member-back', fields: { isOwn: true, isRestarted: true, awayMs } } as const;
+  return { ...event, ...own, ...STYLES['member-back'], ...describe({ ...own, message: '' }) };
 }
 
 /** `restarted, 0.6.0 → 0.6.1`, `stopped in order, away 4 s`; one that did not stop in order was lost, although it is back. */
@@ -151,7 +145,11 @@ function eventTime({ kind, fields }: NodeEvent, { atMs, timeMs }: ClusterRecord)
   return noticedMs;
 }
 
-function describe({ kind, fields, message }: NodeEvent): Partial<KindStyle> & { detail: string | null } {
+function describe({
+  kind,
+  fields,
+  message,
+}: Pick<NodeEvent, 'kind' | 'fields' | 'message'>): Partial<KindStyle> & { detail: string | null } {
   switch (kind) {
     case 'member-lost':
       return { detail: 'no shutdown record: it was killed or lost' };

@@ -1,6 +1,5 @@
 /* The part of the engine that browsers load too: pure functions on queries and decoded records, nothing of Node.js. */
 
-export { messageShape } from '../shapes/message-shape.ts';
 export type {
   ExistsNode,
   FieldJson,
@@ -24,6 +23,7 @@ export {
   type QueryTest,
   type RegexTest,
 } from './match-query.ts';
+export { messageShape } from './message-shape.ts';
 export { parseQuantity, QUANTITY_UNITS, type Quantity, valueType } from './quantity.ts';
 export {
   ALL_FIELDS,

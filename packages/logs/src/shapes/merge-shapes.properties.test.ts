@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { messageShape } from '../query/message-shape.ts';
 import { mergeShapes } from './merge-shapes.ts';
-import { messageShape } from './message-shape.ts';
 import { matchesShape } from './testing/matches-shape.ts';
 
 /** `MORE=20` searches for new cases. */

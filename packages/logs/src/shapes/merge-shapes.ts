@@ -1,4 +1,4 @@
-import { isRoute } from './message-shape.ts';
+import { isRoute } from '../query/message-shape.ts';
 
 /** What is merged in one round can make more alike in the next; real logs need two or three. */
 const MAX_ROUNDS = 5;

@@ -1,7 +1,7 @@
 /* The reference results of histograms and digests. */
 import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { messageShape } from '../query/message-shape.ts';
 import { mergeShapes } from '../shapes/merge-shapes.ts';
-import { messageShape } from '../shapes/message-shape.ts';
 import type { DigestGroup, HistogramBucket, RecordFilter } from '../types.ts';
 import { type ComparableRecord, matches, type SlowRecord, toComparable } from './slow-logs.ts';
 

@@ -397,9 +397,10 @@ interface PatternCount {
 }
 
 /** What selects records like this one: its call site, or what it shares with messages of the same level. */
-export function patternOf({ source = null, level = null, message }: ShownRecord): QueryNode | undefined {
-  const shape = source === null ? messageShape(message) : null;
-  return patternQuery({ level: source === null ? level : null, source, shape, sample: { message } });
+export function patternOf({ source, level, message }: ShownRecord): QueryNode | undefined {
+  const sample = { message };
+  if (source) return patternQuery({ level: null, source, shape: null, sample });
+  return patternQuery({ level: level ?? null, source: null, shape: messageShape(message), sample });
 }
 
 /** How often, and on which nodes, the same was logged around this record. */

@@ -1,6 +1,6 @@
 import { findColumns } from '../../parse/decode-record.ts';
 import { levelRank } from '../../parse/level.ts';
-import { messageShape } from '../../shapes/message-shape.ts';
+import { messageShape } from '../../query/message-shape.ts';
 import type { BlockSummary, RecordTable } from '../block/blocks.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';
 import { type JsonColumnReader, jsonSources } from '../count/json-columns.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { matchesShape } from '../shapes/testing/matches-shape.ts';
 import { messageShape } from './message-shape.ts';
-import { matchesShape } from './testing/matches-shape.ts';
 
 test.each([
   ['', ''],
