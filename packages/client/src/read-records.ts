@@ -1,10 +1,10 @@
 import {
-  type AnswerFacts,
   type Coverage,
   codeOf,
   coverageOf,
   joinCoverage,
   PortholeError,
+  type ResponseFacts,
   type SearchOptions,
 } from '@porthole/contract';
 import type { StartPoint } from '@porthole/logs/types';
@@ -18,7 +18,7 @@ export { loadGaps } from '@porthole/contract';
 /** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
 const PAGE_RECORDS = 1000;
 
-type PageItem = { type: 'record' } | ({ type: 'end'; elapsedMs: number; cursor: string | null } & AnswerFacts);
+type PageItem = { type: 'record' } | ({ type: 'end'; elapsedMs: number; cursor: string | null } & ResponseFacts);
 
 /** One page: a search of a node or of a cluster. */
 type SearchPage<Item> = (request: SearchRequest, options: SearchOptions) => AsyncIterable<Item[]>;

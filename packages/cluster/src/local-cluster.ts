@@ -1,6 +1,5 @@
 import type { ClusterEnd } from '@porthole/contract';
 import {
-  type AnswerFacts,
   type AroundRequest,
   type AskedRange,
   type CallOptions,
@@ -27,6 +26,7 @@ import {
   type NodeState,
   PortholeError,
   type RecordingHead,
+  type ResponseFacts,
   type SearchOptions,
   withCoverage,
 } from '@porthole/contract';
@@ -250,8 +250,8 @@ export class LocalCluster implements ClusterState {
     yield* searchAround(this.#records, request, options);
   }
 
-  #covered<T extends AnswerFacts>(answer: T, asked: AskedRange = {}): T {
-    return withCoverage(answer, asked, this.#membership.state);
+  #covered<T extends ResponseFacts>(response: T, asked: AskedRange = {}): T {
+    return withCoverage(response, asked, this.#membership.state);
   }
 
   /** Looks for the freshest recordings of departed members. */

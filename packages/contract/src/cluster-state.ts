@@ -122,7 +122,7 @@ export interface ClusterConfigDiff {
     differences: ConfigDifference[];
   }[];
   members: MemberReport[];
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -130,7 +130,7 @@ export interface ClusterLogFiles {
   /** Times by this node's clock. Members with only the routes of the contract report name and size. */
   files: (Omit<LogFileDetails, 'modifiedMs'> & { node: string; modifiedMs: number | null })[];
   members: MemberReport[];
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -162,7 +162,7 @@ export interface ClusterEnd
   cursor: string | null;
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -194,7 +194,7 @@ export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -209,7 +209,7 @@ export interface ClusterDigest {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -225,7 +225,7 @@ export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 
@@ -238,7 +238,7 @@ export interface ClusterTop extends Omit<Top, 'values' | 'end'> {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
-  /** How much of the answer this is; absent in the responses of earlier versions. */
+  /** How much of what was requested this is; absent in the responses of earlier versions. */
   coverage?: Coverage;
 }
 

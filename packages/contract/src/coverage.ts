@@ -3,8 +3,8 @@ import type { ClusterItem } from './cluster-state.ts';
 import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from './member.ts';
 
 /**
- * How much of the answer a response is. The only source of sentences about what is not there: "none", "nothing new",
- * "equal" or "all" may be said only of a complete answer, so whoever says it needs this first.
+ * How much of what was requested a response is. The only source of sentences about what is not there: "none", "nothing
+ * new", "equal" or "all" may be said only of a complete response, so whoever says it needs this first.
  */
 export interface Coverage {
   /** The time range that was asked for, by the clock of the responding node; `null`: without a limit. */
@@ -43,7 +43,7 @@ export interface Missing {
 }
 
 /** What responses say about themselves; those of a cluster have `members`, those of a node have not. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   reason?: string | undefined;
   problems?: readonly { node?: string; file: string; code: string; detail: string }[] | undefined;
   limits?: string | undefined;
@@ -67,30 +67,33 @@ export function isUnread({ code }: { code: string }): boolean {
   return !NOTICES.has(code);
 }
 
-/** How much of the answer a response is; of earlier versions, as far as they say. */
-export function coverageOf(answer: AnswerFacts, asked: AskedRange = {}): Coverage {
-  if (answer.coverage) return answer.coverage;
+/** How much of what was requested a response is; of earlier versions, as far as they say. */
+export function coverageOf(response: ResponseFacts, asked: AskedRange = {}): Coverage {
+  if (response.coverage) return response.coverage;
   const missing = [
-    ...missingRegistry(answer.membership),
-    ...(answer.members ?? []).flatMap((report) => missingOfMember(report, asked)),
-    ...missingFiles(answer),
-    ...missingArchive(answer.archive),
-    ...missingRest(answer),
+    ...missingRegistry(response.membership),
+    ...(response.members ?? []).flatMap((report) => missingOfMember(report, asked)),
+    ...missingFiles(response),
+    ...missingArchive(response.archive),
+    ...missingRest(response),
   ];
   const { fromMs = null, toMs = null } = asked;
   return { askedFromMs: fromMs, askedToMs: toMs, missing, isComplete: missing.length === 0 };
 }
 
-/** The response, which says how much of the answer it is. `membership`: how its members were known, if it does not say. */
-export function withCoverage<T extends AnswerFacts>(
-  answer: T,
+/**
+ * The response, which says how much of what was requested it is. `membership`: how its members were known, if it does not
+ * say.
+ */
+export function withCoverage<T extends ResponseFacts>(
+  response: T,
   asked: AskedRange,
-  membership = answer.membership,
+  membership = response.membership,
 ): T & { coverage: Coverage } {
-  const { missing, ...range } = coverageOf({ ...answer, membership, coverage: undefined }, asked);
-  const registry = membership ? [] : (answer.coverage?.missing ?? []).filter(({ reason }) => reason === 'registry');
+  const { missing, ...range } = coverageOf({ ...response, membership, coverage: undefined }, asked);
+  const registry = membership ? [] : (response.coverage?.missing ?? []).filter(({ reason }) => reason === 'registry');
   const all = [...registry, ...missing];
-  return { ...answer, coverage: { ...range, missing: all, isComplete: all.length === 0 } };
+  return { ...response, coverage: { ...range, missing: all, isComplete: all.length === 0 } };
 }
 
 /** The same for the end of a search. */
@@ -108,19 +111,19 @@ export async function* withSearchCoverage(
  * The coverage of several responses that are shown as one: pages, or the same question to several. What only the next page
  * was to bring is missing only if the last one lacks it, too.
  */
-export function joinCoverage(answers: readonly Coverage[]): Coverage {
-  const last = answers.at(-1);
+export function joinCoverage(coverages: readonly Coverage[]): Coverage {
+  const last = coverages.at(-1);
   const missing = new Map<string, Missing>();
-  for (const answer of answers)
-    for (const part of answer.missing)
-      if (answer === last || !isRest(part)) missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
-  const bounds = (pick: (answer: Coverage) => number | null, most: (...times: number[]) => number) => {
-    const times = answers.map(pick);
+  for (const coverage of coverages)
+    for (const part of coverage.missing)
+      if (coverage === last || !isRest(part)) missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
+  const bounds = (pick: (coverage: Coverage) => number | null, most: (...times: number[]) => number) => {
+    const times = coverages.map(pick);
     return times.some((time) => time === null) ? null : most(...(times as number[]));
   };
   return {
-    askedFromMs: answers.length === 0 ? null : bounds(({ askedFromMs }) => askedFromMs, Math.min),
-    askedToMs: answers.length === 0 ? null : bounds(({ askedToMs }) => askedToMs, Math.max),
+    askedFromMs: coverages.length === 0 ? null : bounds(({ askedFromMs }) => askedFromMs, Math.min),
+    askedToMs: coverages.length === 0 ? null : bounds(({ askedToMs }) => askedToMs, Math.max),
     missing: [...missing.values()],
     isComplete: missing.size === 0,
   };
@@ -161,7 +164,7 @@ export function missingOfMember(report: MemberReport, { fromMs = -Infinity }: As
 }
 
 /** The report of a member names its files already. */
-function missingFiles({ problems = [], limits, members }: AnswerFacts): Missing[] {
+function missingFiles({ problems = [], limits, members }: ResponseFacts): Missing[] {
   const missing: Missing[] = limits === undefined ? [] : [{ ...OF_NO_MEMBER, reason: 'part', detail: limits }];
   const named = new Set(
     (members ?? []).filter(({ outcome, isPartial }) => isPartial || outcome !== 'ok').map(({ id }) => id),
@@ -177,7 +180,7 @@ function missingArchive(archive: ArchivePart | undefined): Missing[] {
   return archive?.problem ? [{ ...OF_NO_MEMBER, reason: 'archive', detail: archive.problem }] : [];
 }
 
-function missingRest({ reason }: AnswerFacts): Missing[] {
+function missingRest({ reason }: ResponseFacts): Missing[] {
   if (reason !== 'limit' && reason !== 'time budget' && reason !== 'cancelled') return [];
   return [{ ...OF_NO_MEMBER, reason, detail: null }];
 }

@@ -30,7 +30,6 @@ export {
 export { canonicalValue } from './config/canonical-value.ts';
 export { type ConfigShape, flattenSettings, isDrift, type SettingPath } from './config/flatten-settings.ts';
 export {
-  type AnswerFacts,
   type AskedRange,
   absenceText,
   type Coverage,
@@ -46,6 +45,7 @@ export {
   missingOfMember,
   missingText,
   outcomeText,
+  type ResponseFacts,
   reportText,
   respondedText,
   withCoverage,

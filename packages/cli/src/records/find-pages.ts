@@ -2,7 +2,7 @@ import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { bytesOf, isBatch, joinBytes, originAt, type RecordBatch } from '@porthole/records';
 import type { LogSource, LogState, PrintableRecord, PrintedSearch } from '../sources/log-source.ts';
-import type { Answer, Receipt } from './receipt.ts';
+import type { Receipt, ReportingResponse } from './receipt.ts';
 
 /** A later page has so many times as many records, up to the default of `search.max-records`: each costs every member a request. */
 const PAGE_GROWTH = 10;
@@ -17,7 +17,7 @@ export interface Found<Batch> {
   end?: PageEnd | undefined;
 }
 
-type PageEnd = Pick<SearchEnd, 'reason' | 'cursor'> & Answer;
+type PageEnd = Pick<SearchEnd, 'reason' | 'cursor'> & ReportingResponse;
 
 /** Requests one page. */
 export type OpenPage<Batch> = (query: SearchQuery, options: SearchOptions) => AsyncIterable<Found<Batch>>;

@@ -1,5 +1,4 @@
 import {
-  type AnswerFacts,
   type Coverage,
   coverageOf,
   errorMessage,
@@ -7,6 +6,7 @@ import {
   isRest,
   joinCoverage,
   missingText,
+  type ResponseFacts,
 } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
 import { formatBytes } from '../output/format-units.ts';
@@ -19,7 +19,7 @@ type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];
 const MAX_NAMED = 5;
 
 /** What a response reports about itself: of files of a node, or of members of a cluster. */
-export interface Answer extends AnswerFacts {
+export interface ReportingResponse extends ResponseFacts {
   scannedBytes?: number;
   skippedBytes?: number;
   duplicates?: readonly (DuplicateFile & { node?: string })[];
@@ -37,8 +37,8 @@ export class Receipt {
   scannedBytes = 0;
 
   /** `place` is that of the source, see there. */
-  add(answer: Answer, place = ''): void {
-    const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = answer;
+  add(response: ReportingResponse, place = ''): void {
+    const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = response;
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
       const label = `${place}${fileLabel(duplicate)}`;
@@ -50,14 +50,14 @@ export class Receipt {
       if (code === 'LEFT_OUT') this.#leftOut.add(label);
       else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
     }
-    const coverage = coverageOf(answer);
+    const coverage = coverageOf(response);
     const missing = coverage.missing.map((part) =>
       part.node === null && part.reason === 'unreadable' ? { ...part, detail: `${place}${part.detail}` } : part,
     );
     this.#coverages.push({ ...coverage, missing });
   }
 
-  /** How much of the answer was received, in all. */
+  /** How much of what was requested was received, in all. */
   get coverage(): Coverage {
     return joinCoverage(this.#coverages);
   }

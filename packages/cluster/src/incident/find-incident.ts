@@ -235,10 +235,10 @@ async function explain(requests: IncidentRequests, { overview, stretch, request 
   const nearMs = fromMs - BEFORE_MS;
   const near = events.filter(({ timeMs }) => timeMs >= nearMs && timeMs < toMs + AFTERMATH_MS);
   const earlier = events.filter(({ timeMs }) => timeMs < nearMs);
-  const told = near.filter(({ kind }) => !BY_OTHERS.has(kind));
-  const occurrences = toOccurrences(told);
+  const shown = near.filter(({ kind }) => !BY_OTHERS.has(kind));
+  const occurrences = toOccurrences(shown);
   // Nodes that are killed one after another stand out once, and leave room for what kills them.
-  const causes = toOccurrences(told, { joinsKills: true });
+  const causes = toOccurrences(shown, { joinsKills: true });
   const history = near.some(({ kind }) => kind === 'config-changed') ? await requests.configHistory() : new Map();
   const found = await findValues(requests, window, patterns);
   const standouts = [

@@ -91,9 +91,9 @@ async function countRecords({ event }: AfterRow, untilMs: number, signal: AbortS
     toMs: untilMs,
     buckets: 1,
   };
-  const answer = await session.client.cluster.logHistogram(request, { signal, budgetMs: BUDGET_MS });
-  const count = answer.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, one) => sum + one, 0);
-  const isAll = answer.counted === null && coverageOf(answer).isComplete;
+  const response = await session.client.cluster.logHistogram(request, { signal, budgetMs: BUDGET_MS });
+  const count = response.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, one) => sum + one, 0);
+  const isAll = response.counted === null && coverageOf(response).isComplete;
   return `${formatCount(count)}${isAll ? '' : '+'}`;
 }
 

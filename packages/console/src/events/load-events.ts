@@ -5,7 +5,7 @@ import {
   type MemberSelection,
   PortholeError,
 } from '@porthole/client';
-import { type AnswerFacts, type EventKind, kindsQuery } from '@porthole/contract';
+import { type EventKind, kindsQuery, type ResponseFacts } from '@porthole/contract';
 import { toItems } from '@porthole/records';
 import { readSearch } from '../state/read-search.ts';
 import { session } from '../state/session.ts';
@@ -19,7 +19,7 @@ const MAX_PERIODS = 50;
 
 const BUDGET_MS = 3000;
 
-export interface LoadedEvents extends AnswerFacts {
+export interface LoadedEvents extends ResponseFacts {
   /** Newest first. */
   events: ShownEvent[];
   records: ClusterRecord[];

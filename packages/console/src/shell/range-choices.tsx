@@ -99,13 +99,13 @@ async function countRecords(view: View, range: { fromMs: number; toMs: number },
     ...(view.page === 'logs' && view.minLevel && { minLevel: view.minLevel }),
     ...(view.page === 'logs' && { query: view.query }),
   };
-  const answer = await session.client.cluster.logHistogram(request, { signal, budgetMs: COMPARE_MS });
+  const response = await session.client.cluster.logHistogram(request, { signal, budgetMs: COMPARE_MS });
   let [records, errors] = [0, 0];
-  for (const { counts } of answer.buckets) {
+  for (const { counts } of response.buckets) {
     for (const count of Object.values(counts)) records += count;
     errors += (counts.ERROR ?? 0) + (counts.FATAL ?? 0);
   }
-  return { records, errors, isComplete: coverageOf(answer).isComplete };
+  return { records, errors, isComplete: coverageOf(response).isComplete };
 }
 
 /** `240 errors, 3 before (× 80)`; an incomplete count is a lower bound, and compared with nothing. */

@@ -169,11 +169,11 @@ export const startVersion = new Store<{ id: string; version: string } | null>(nu
 export const cluster = new Resource<ClusterNodes>(
   async (signal) => {
     await session.goHome();
-    const answer = await session.client.cluster.nodes({ signal });
-    session.learn(answer.nodes);
-    const self = answer.nodes.find(({ isSelf }) => isSelf);
+    const response = await session.client.cluster.nodes({ signal });
+    session.learn(response.nodes);
+    const self = response.nodes.find(({ isSelf }) => isSelf);
     if (self && !startVersion.value) startVersion.set({ id: self.id, version: self.node.version });
-    return answer;
+    return response;
   },
   { everyMs: NODES_MS },
 );

@@ -1,5 +1,5 @@
 import type { MemberReport } from '@porthole/client';
-import { type AnswerFacts, coverageOf, failures, missingText, outcomeText, respondedText } from '@porthole/contract';
+import { coverageOf, failures, missingText, outcomeText, type ResponseFacts, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
 import { cluster, type Resource } from '../state/resource.ts';
@@ -71,17 +71,17 @@ interface ResourceNoteProps<Value> {
 }
 
 interface PartialNoteProps {
-  answer: AnswerFacts;
+  response: ResponseFacts;
   /** Nodes whose absence the page has named already: one notice for each problem. */
   known?: readonly string[];
   onRetry: () => void;
 }
 
 /** Names what is missing in a response; renders nothing if nothing is. Nodes that lack the same share a line. */
-export function PartialNote({ answer, known = [], onRetry }: PartialNoteProps) {
+export function PartialNote({ response, known = [], onRetry }: PartialNoteProps) {
   const zone = useStore(preferences.zone);
   const nodesByText = new Map<string, string[]>();
-  for (const part of failures(coverageOf(answer))) {
+  for (const part of failures(coverageOf(response))) {
     if (part.node !== null && known.includes(part.node)) continue;
     const text = missingText({ ...part, node: null }, (timeMs) => formatSecond(timeMs, zone));
     nodesByText.set(text, [...(nodesByText.get(text) ?? []), ...(part.node === null ? [] : [part.node])]);
@@ -93,7 +93,7 @@ export function PartialNote({ answer, known = [], onRetry }: PartialNoteProps) {
     <p class="notice">
       <Icon name="alert" />
       <span>
-        {[respondedText(answer.members ?? []), ...missing.slice(0, MAX_NAMED), ...more].filter(Boolean).join(' · ')}
+        {[respondedText(response.members ?? []), ...missing.slice(0, MAX_NAMED), ...more].filter(Boolean).join(' · ')}
       </span>
       <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>

@@ -1,4 +1,4 @@
-import type { AnswerFacts } from '@porthole/contract';
+import type { ResponseFacts } from '@porthole/contract';
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../state/resource.ts';
 import { Card } from './controls.tsx';
@@ -24,7 +24,7 @@ interface ResourceCardProps<Value> {
 export function ResourceCard<Value extends object>(props: ResourceCardProps<Value>) {
   const { id, title, aside, resource, what, loading, known = [], children } = props;
   const { value } = useResource(resource);
-  const answer = value && 'members' in value ? (value as AnswerFacts) : null;
+  const response = value && 'members' in value ? (value as ResponseFacts) : null;
   const heading =
     typeof title !== 'function'
       ? title
@@ -35,7 +35,7 @@ export function ResourceCard<Value extends object>(props: ResourceCardProps<Valu
     <Card id={id} title={heading} aside={aside?.(value)}>
       <ResourceNote resource={resource} what={what} {...(loading !== undefined && { loading })} />
       {value && children(value)}
-      {answer && <PartialNote answer={answer} known={known} onRetry={() => resource.reload()} />}
+      {response && <PartialNote response={response} known={known} onRetry={() => resource.reload()} />}
     </Card>
   );
 }

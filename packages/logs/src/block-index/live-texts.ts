@@ -41,11 +41,11 @@ export const OPEN_BYTES = OPEN_BLOCKS * BLOCK_BYTES;
 /** Files that are remembered. */
 const MAX_FILES = 1024;
 
-/** Blocks compared by each question, and the segments that they are from: 3 MiB take a millisecond. */
+/** Blocks compared by each query, and the segments that they are from: 3 MiB take a millisecond. */
 const SAMPLED_SEGMENTS = 6;
 const SAMPLED_PER_SEGMENT = 2;
 
-/** While questions keep coming, all blocks are compared this often at most. */
+/** While queries keep coming, all blocks are compared this often at most. */
 const COMPARED_MS = 60_000;
 
 /** Begins stamps of files that could still change without a new one, and those of files that are doubted. */
@@ -145,7 +145,7 @@ export class LiveText {
     return this.#comparedMs.has(keyOf(segment)) || (this.#doubts === 0 && hasGrownSince(segment, now));
   }
 
-  /** Whether a segment should be compared as a whole, because questions have relied on it since it was. */
+  /** Whether a segment should be compared as a whole, because queries have relied on it since it was. */
   isDue(segment: KeptSegment): boolean {
     const comparedMs = this.#comparedMs.get(keyOf(segment)) ?? Number.NEGATIVE_INFINITY;
     return this.#usedMs > comparedMs && this.limits.now() - comparedMs >= COMPARED_MS;

@@ -96,7 +96,7 @@ export function shippingMetrics(sinks: Readonly<Record<string, ShipperStatus | u
 }
 
 /**
- * What a question about the files of this node does not find, although it was logged in the time range: records that
+ * What a request about the files of this node does not find, although it was logged in the time range: records that
  * were shipped, or lost, before their files were deleted. Without a time range, files are what was asked for.
  */
 export function onlyArchived(

@@ -18,7 +18,7 @@ export interface NodeArchiveDeps {
 /** Threads that test regular expressions on archived records. */
 const REGEX_THREADS = 1;
 
-/** A question waits this long for the archive before the response says that it does not respond. */
+/** A request waits this long for the archive before the response says that it does not respond. */
 const READ_TIMEOUT_MS = 10_000;
 
 /** A server takes some tens of inserts a second, of all nodes together. */

@@ -60,7 +60,7 @@ export async function openEvents(settings: Settings, deps: OpenEventsDeps): Prom
     const logEvents = new LogEvents({ logs, log, lookbackMs: settings.events.lookbackMs, ownLog });
     if (settings.events.logs) logEvents.start();
     const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
-    // One thread that starts with the first question: events are few.
+    // One thread that starts with the first request: events are few.
     const own = threads ? { threads } : { workers: 1 };
     const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], scrubbing, ...own });
     const past = new NodePast({ logs: written, history });

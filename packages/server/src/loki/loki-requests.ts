@@ -209,9 +209,9 @@ async function listPatterns(request: LokiRequest): Promise<object> {
   const filter = { ...range, limit: parseLimit(query), ...(logs.query && { query: logs.query }) };
   const found: { pattern: string; level: string; samples: [number, number][] }[] = [];
   for (const log of streams.selection ? streams.requestedLogs() : []) {
-    const answer = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));
-    streams.warn(answer);
-    for (const { level, source, shape, count, lastMs } of answer.groups) {
+    const response = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));
+    streams.warn(response);
+    for (const { level, source, shape, count, lastMs } of response.groups) {
       const pattern = `<_>${source ?? shape?.replaceAll('*', '<_>') ?? ''}<_>`;
       const seconds = Math.floor((lastMs ?? range.fromMs) / 1000);
       found.push({ pattern, level: level?.toLowerCase() ?? '', samples: [[seconds, count]] });
@@ -239,12 +239,12 @@ async function detectedFields(request: LokiRequest): Promise<object> {
   const fields = new Map<string, { label: string; type: string; cardinality: number; parsers: string[] }>();
   for (const log of streams.selection ? streams.requestedLogs() : []) {
     const filter = { ...parseRange(request), ...(logs.query && { query: logs.query }) };
-    const answer = await cluster.logFields(
+    const response = await cluster.logFields(
       { ...streams.selection, ...log, ...filter, limit },
       searchOptions(call(request)),
     );
-    streams.warn(answer);
-    for (const { name, types, distinct } of answer.fields) {
+    streams.warn(response);
+    for (const { name, types, distinct } of response.fields) {
       const label = labelName(name);
       const known = fields.get(label);
       const [first = 'text'] = types;

@@ -290,11 +290,11 @@ async function countRecords(part: CountPart, counting: Counting): Promise<void> 
   const { cluster, range, call, streams, wanted, counts } = counting;
   const { fromMs, toMs, bucketMs = toMs - fromMs } = range;
   const request = { ...toRequest(part, range), bucketMs, buckets: 1 };
-  const answer = await cluster.logHistogram(request, searchOptions(call));
-  streams.warn(answer);
-  checkWidth(answer.bucketMs, range);
+  const response = await cluster.logHistogram(request, searchOptions(call));
+  streams.warn(response);
+  checkWidth(response.bucketMs, range);
   const hasLevel = wanted.hasLevel && wanted.field === undefined;
-  for (const { startMs, counts: levels, nodes } of answer.buckets) {
+  for (const { startMs, counts: levels, nodes } of response.buckets) {
     if (hasLevel)
       for (const [level, count] of Object.entries(levels))
         counts.add(level === 'NONE' ? part.labels : { ...part.labels, level: level.toLowerCase() }, startMs, count);
@@ -308,13 +308,15 @@ async function countValues(part: CountPart, field: string, counting: Counting): 
   const { cluster, range, call, streams, counts } = counting;
   const buckets = range.bucketMs === undefined ? {} : { bucketMs: range.bucketMs };
   const request = { ...toRequest(part, range), by: field, limit: MAX_VALUES, ...buckets };
-  const answer = await cluster.logTop(request, searchOptions(call));
-  streams.warn(answer);
-  checkWidth(answer.bucketMs, range);
-  if (answer.others > 0)
-    streams.warnings.add(`${answer.others} records have other values of ${field} than the ${MAX_VALUES} most frequent`);
-  if (!answer.isExact) streams.warnings.add(`the counts by ${field} are estimated: it has too many values`);
-  for (const { value, count, buckets: cells } of answer.values) {
+  const response = await cluster.logTop(request, searchOptions(call));
+  streams.warn(response);
+  checkWidth(response.bucketMs, range);
+  if (response.others > 0)
+    streams.warnings.add(
+      `${response.others} records have other values of ${field} than the ${MAX_VALUES} most frequent`,
+    );
+  if (!response.isExact) streams.warnings.add(`the counts by ${field} are estimated: it has too many values`);
+  for (const { value, count, buckets: cells } of response.values) {
     const labels = { ...part.labels, [labelName(field)]: value };
     if (range.bucketMs === undefined) counts.add(labels, range.fromMs, count);
     else for (const cell of cells ?? []) counts.add(labels, cell.startMs, cell.count);

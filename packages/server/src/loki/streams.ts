@@ -1,5 +1,4 @@
 import {
-  type AnswerFacts,
   type CallOptions,
   type ClusterNode,
   type ClusterState,
@@ -7,6 +6,7 @@ import {
   type MemberSelection,
   missingText,
   PortholeError,
+  type ResponseFacts,
   UNKNOWN_ROLE,
 } from '@porthole/contract';
 import type { LogqlLogs } from './logql.ts';
@@ -112,8 +112,8 @@ export class Streams {
   }
 
   /** Notes what a response lacks; a limit is what was asked for. */
-  warn(answer: AnswerFacts): void {
-    for (const part of coverageOf(answer).missing)
+  warn(response: ResponseFacts): void {
+    for (const part of coverageOf(response).missing)
       if (part.reason !== 'limit' && !part.isExpected) this.warnings.add(missingText(part));
   }
 

@@ -86,9 +86,9 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     },
     async run({ expected, by, ...selection }, { client, signal }) {
       const request = { ...toSelection(selection), ...(typeof by === 'string' && by !== '' && { by }) };
-      const answer = await client.cluster.configDiff(request, { signal });
-      const { roles, members } = answer;
-      const gaps = describeGaps(answer);
+      const response = await client.cluster.configDiff(request, { signal });
+      const { roles, members } = response;
+      const gaps = describeGaps(response);
       const compared = roles.map(
         ({ role, label, nodes, comparedKeys, notCompared, withoutFingerprint = {}, differences }) => {
           const shown = takeFirst(
@@ -119,14 +119,14 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
     input: MEMBERS,
     async run(selection, { client, signal }) {
-      const answer = await client.cluster.logFiles(toSelection(selection), { signal });
-      const { files, members } = answer;
+      const response = await client.cluster.logFiles(toSelection(selection), { signal });
+      const { files, members } = response;
       const { taken, gaps } = takeFirst(files, MOST_FILES, 'files');
       const problems = files.flatMap(({ node, name, problem }) => (problem ? [`${node} ${name}: ${problem}`] : []));
       return {
         coverage: {
           about: `every log file of ${countNodes(members)}`,
-          gaps: [...describeGaps(answer), ...problems.slice(0, 20), ...gaps],
+          gaps: [...describeGaps(response), ...problems.slice(0, 20), ...gaps],
         },
         data: taken.map(({ node, name, family, size, format, firstTimeMs, lastTimeMs, state }) => ({
           node,

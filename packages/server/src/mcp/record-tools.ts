@@ -98,9 +98,9 @@ export const RECORD_TOOLS: readonly Tool[] = [
         ...(newSinceMs !== undefined && { newSinceMs }),
         ...(args.only_new === true && { onlyNew: true }),
       };
-      const answer = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
-      const { groups, totalGroups, ungrouped, baseline, members } = answer;
-      const gaps = describeGaps(answer);
+      const response = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
+      const { groups, totalGroups, ungrouped, baseline, members } = response;
+      const gaps = describeGaps(response);
       if (totalGroups > groups.length) gaps.push(`about ${totalGroups - groups.length} smaller groups are left out`);
       if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
       if (newSinceMs !== undefined && !baseline?.isComplete)

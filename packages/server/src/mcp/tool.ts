@@ -1,6 +1,5 @@
 import type { NodeClient } from '@porthole/client';
 import {
-  type AnswerFacts,
   type ClusterEnd,
   coverageOf,
   isRest,
@@ -9,6 +8,7 @@ import {
   type MemberReport,
   missingText,
   PortholeError,
+  type ResponseFacts,
   readTime,
   unicodeEscape,
 } from '@porthole/contract';
@@ -137,8 +137,8 @@ export function describeSearch(end: ClusterEnd, limit: number): ResultCoverage {
 }
 
 /** One line for each part that is missing, or of which an earlier state is shown. */
-export function describeGaps(answer: AnswerFacts): string[] {
-  return coverageOf(answer).missing.flatMap((part) => (isRest(part) ? [] : [missingText(part)]));
+export function describeGaps(response: ResponseFacts): string[] {
+  return coverageOf(response).missing.flatMap((part) => (isRest(part) ? [] : [missingText(part)]));
 }
 
 export function countNodes(members: readonly MemberReport[]): string {

@@ -28,7 +28,7 @@ export function listen(server: Server, where: ListenOptions, onError: (error: Er
   });
 }
 
-/** The system asks the other side of a quiet connection after this long; ten questions without an answer end it. */
+/** The system asks the other side of a quiet connection after this long; ten probes without an answer end it. */
 const KEEP_ALIVE_MS = 20_000;
 
 const SWEEP_MS = 7_500;

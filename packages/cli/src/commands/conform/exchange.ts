@@ -29,7 +29,7 @@ export interface Sent {
   during?: () => Promise<void>;
 }
 
-export interface Answer {
+export interface Received {
   /** 0: no response came. */
   status: number;
   headers: IncomingHttpHeaders;
@@ -44,9 +44,9 @@ export interface Answer {
 
 /**
  * Sends one request on a connection of its own and reads all of its response. It never rejects for what the node does; what
- * went wrong is in the answer.
+ * went wrong is in what was received.
  */
-export async function exchange(target: Target, path: string, sent: Sent = {}): Promise<Answer> {
+export async function exchange(target: Target, path: string, sent: Sent = {}): Promise<Received> {
   const { method = 'GET', query = {}, headers = {}, during } = sent;
   const parameters = new URLSearchParams(query).toString();
   const url = `${target.url}${path}${parameters && `?${parameters}`}`;
@@ -63,7 +63,7 @@ export async function exchange(target: Target, path: string, sent: Sent = {}): P
     },
     ...(isTls && target.tls),
   };
-  const answer: Answer = {
+  const received: Received = {
     status: 0,
     headers: {},
     body: Buffer.alloc(0),
@@ -72,16 +72,16 @@ export async function exchange(target: Target, path: string, sent: Sent = {}): P
     errorCode: undefined,
   };
   const fail = (reason: string) => {
-    answer.failure ??= reason;
+    received.failure ??= reason;
   };
   await new Promise<void>((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let isComplete = false;
     const outgoing = request(url, options, (response) => {
-      answer.status = response.statusCode ?? 0;
-      answer.headers = response.headers;
-      answer.isDelimited =
+      received.status = response.statusCode ?? 0;
+      received.headers = response.headers;
+      received.isDelimited =
         response.headers['content-length'] !== undefined ||
         /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? '') ||
         method === 'HEAD';
@@ -103,17 +103,17 @@ export async function exchange(target: Target, path: string, sent: Sent = {}): P
       response.on('error', (error) => fail(error.message));
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      answer.errorCode = error.code;
+      received.errorCode = error.code;
       fail(target.signal.aborted ? 'interrupted' : error.message);
     });
     // Only now it is known that nothing follows the end of the response.
     outgoing.on('close', () => {
-      answer.body = Buffer.concat(chunks);
+      received.body = Buffer.concat(chunks);
       if (!isComplete) fail('the connection was closed before the end of the response');
       resolve();
     });
     outgoing.end();
   });
   target.signal.throwIfAborted();
-  return answer;
+  return received;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
 import { ProgramError } from '../../exit.ts';
-import { type Answer, exchange, type Sent, type Target } from './exchange.ts';
+import { exchange, type Received, type Sent, type Target } from './exchange.ts';
 
 /** The three operations of the interface. */
 export const ROUTES = { config: '/api/v1/config', list: '/api/v1/log/list', view: '/api/v1/log/view' } as const;
@@ -34,18 +34,18 @@ export class NodeUnderTest {
     this.files = files;
   }
 
-  async send(path: string, sent: Sent = {}): Promise<Answer> {
-    const answer = await exchange(this.#target, path, sent);
+  async send(path: string, sent: Sent = {}): Promise<Received> {
+    const response = await exchange(this.#target, path, sent);
     // What happens during a view may rightly cut it.
     if (sent.during === undefined) {
       const what = `${sent.method ?? 'GET'} ${path}${sent.query?.file === undefined ? '' : ` of ${quote(sent.query.file)}`}`;
-      if (answer.failure !== undefined) this.badFrames.push(`${what}: ${answer.failure}`);
-      else if (!answer.isDelimited) this.badFrames.push(`${what}: neither Content-Length nor chunks`);
+      if (response.failure !== undefined) this.badFrames.push(`${what}: ${response.failure}`);
+      else if (!response.isDelimited) this.badFrames.push(`${what}: neither Content-Length nor chunks`);
     }
-    return answer;
+    return response;
   }
 
-  view(file: string, size?: number, sent: Sent = {}): Promise<Answer> {
+  view(file: string, size?: number, sent: Sent = {}): Promise<Received> {
     return this.send(ROUTES.view, { ...sent, query: { file, ...(size !== undefined && { size: String(size) }) } });
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { measureSizes } from './core-cases.ts';
-import type { Answer } from './exchange.ts';
+import type { Received } from './exchange.ts';
 import { isObject, makeLines, type NodeUnderTest, parseJson, quote, ROUTES, WHOLE } from './node-under-test.ts';
 
 /** What a node does where the interface leaves it open; or why that cannot be seen here. */
@@ -123,16 +123,16 @@ async function measureDefaultSize(node: NodeUnderTest): Promise<Measured> {
 async function measureSize(node: NodeUnderTest, size: string): Promise<Measured> {
   const file = (await node.list()).find((entry) => entry.size > 0);
   if (file === undefined) return { skipped: 'no file has content' };
-  const answer = await node.send(ROUTES.view, { query: { file: file.name, size } });
-  if (answer.status !== 200) return describeStatus(answer);
-  return { value: answer.body.length === 0 ? '200 without content' : '200 with content' };
+  const response = await node.send(ROUTES.view, { query: { file: file.name, size } });
+  if (response.status !== 200) return describeStatus(response);
+  return { value: response.body.length === 0 ? '200 without content' : '200 with content' };
 }
 
-function describeStatus({ status }: Answer): Measured {
+function describeStatus({ status }: Received): Measured {
   return { value: String(status) };
 }
 
-function viewUnknown(node: NodeUnderTest): Promise<Answer> {
+function viewUnknown(node: NodeUnderTest): Promise<Received> {
   return node.view('porthole-conform-no-such-file.log', 100);
 }
 
@@ -150,8 +150,8 @@ function mediaType(header: string | undefined): string {
 }
 
 async function measureHead(node: NodeUnderTest): Promise<Measured> {
-  const answer = await node.send(ROUTES.list, { method: 'HEAD' });
-  return answer.status === 200 ? { value: 'like GET, without a body' } : describeStatus(answer);
+  const response = await node.send(ROUTES.list, { method: 'HEAD' });
+  return response.status === 200 ? { value: 'like GET, without a body' } : describeStatus(response);
 }
 
 /** Proxies in front of a node add their own. */

@@ -1,5 +1,4 @@
 import {
-  type AnswerFacts,
   absenceText,
   type ClusterDigest,
   type ClusterFields,
@@ -8,6 +7,7 @@ import {
   exactJson,
   isDistinctMinimum,
   parseSpan,
+  type ResponseFacts,
   type SearchOptions,
 } from '@porthole/contract';
 import {
@@ -94,7 +94,7 @@ export function top(invocation: Invocation): Promise<number> {
 }
 
 /** The result of a node reports its coverage, that of a cluster its members. */
-type Count = { end: Histogram['end'] } | (AnswerFacts & Required<Pick<AnswerFacts, 'members'>>);
+type Count = { end: Histogram['end'] } | (ResponseFacts & Required<Pick<ResponseFacts, 'members'>>);
 
 interface CountOptions<T extends Count> {
   /** All arguments, unless given. */

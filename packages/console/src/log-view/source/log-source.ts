@@ -191,8 +191,8 @@ export function isPartialCount({ counted, members }: Pick<HistogramResult, 'coun
 }
 
 /** Whether something that was requested could not be read. */
-export function isPart(answer: { members: readonly MemberReport[]; problems?: readonly ShownProblem[] }): boolean {
-  return failures(coverageOf(answer)).length > 0;
+export function isPart(response: { members: readonly MemberReport[]; problems?: readonly ShownProblem[] }): boolean {
+  return failures(coverageOf(response)).length > 0;
 }
 
 export function isAtLeast(level: Level | undefined, least: Level): boolean {

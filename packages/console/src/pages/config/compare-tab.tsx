@@ -72,7 +72,7 @@ export function CompareTab({ view, diff, onRetry }: CompareTabProps) {
       {recorded.map((report) => (
         <RecordedNote key={report.id} report={report} onRetry={onRetry} />
       ))}
-      <PartialNote answer={diff} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
+      <PartialNote response={diff} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
       {role && found && <DriftTable {...{ view, diff, role, found }} />}
       {diff.members.length > 1 && (
         <PairSection

@@ -117,8 +117,8 @@ function useNodeId(wanted: string | null): Pick<RequestState<unknown>, 'failure'
   const nodes = useStore(cluster.state).value?.nodes;
   const { value, failure, retry } = useRequest(String(wanted === null), 0, async (signal) => {
     if (wanted !== null) return null;
-    const answer = await session.client.cluster.configHistory({ limit: 1 }, { signal });
-    const changed = answer.nodes.flatMap(({ id, history }) => {
+    const response = await session.client.cluster.configHistory({ limit: 1 }, { signal });
+    const changed = response.nodes.flatMap(({ id, history }) => {
       const [newest] = history?.periods ?? [];
       return newest?.changes ? [{ id, fromMs: newest.fromMs }] : [];
     });

@@ -254,7 +254,7 @@ function After({ id, version, diff }: AfterProps) {
           </span>
         </p>
       )}
-      {value && <PartialNote answer={value} known={[id]} onRetry={retry} />}
+      {value && <PartialNote response={value} known={[id]} onRetry={retry} />}
       {diff &&
         keys.map((key) => {
           const values = otherValues(diff, id, key);

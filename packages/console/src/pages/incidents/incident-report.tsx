@@ -1,11 +1,11 @@
 import {
-  type AnswerFacts,
   type Incident,
   type IncidentPhase,
   type IncidentStep,
   incidentHtml,
   incidentMarkdown,
   isPhaseKnown,
+  type ResponseFacts,
   respondedText,
   type Standout,
 } from '@porthole/contract';
@@ -73,7 +73,7 @@ export function IncidentReport({ view }: { view: IncidentsView }) {
           <div class="stack">
             {value.standouts.length > 0 && <StandoutsCard standouts={value.standouts} />}
             <PhasesCard incident={value} />
-            <CoverageNote answer={value} onRetry={() => incident.reload()} />
+            <CoverageNote response={value} onRetry={() => incident.reload()} />
             {value.coverage.isComplete && (
               <p class="card card-row dim">
                 <span class="ok">
@@ -341,11 +341,11 @@ function PhasesCard({ incident }: { incident: Incident }) {
 }
 
 /** What is missing in a response; what was recorded of a dead node is said in one sentence. */
-export function CoverageNote({ answer, onRetry }: { answer: AnswerFacts; onRetry: () => void }) {
-  const recorded = (answer.members ?? []).filter(({ recordedBy, asOfMs }) => recordedBy && asOfMs !== null);
+export function CoverageNote({ response, onRetry }: { response: ResponseFacts; onRetry: () => void }) {
+  const recorded = (response.members ?? []).filter(({ recordedBy, asOfMs }) => recordedBy && asOfMs !== null);
   return (
     <>
-      <PartialNote answer={answer} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
+      <PartialNote response={response} known={recorded.map(({ id }) => id)} onRetry={onRetry} />
       {recorded.map((report) => (
         <RecordedNote key={report.id} {...{ report, onRetry }} />
       ))}

@@ -87,7 +87,7 @@ function IncidentList({ view }: { view: IncidentsView }) {
         </a>
       </div>
       <ResourceNote resource={events} what="The events" />
-      {value && <CoverageNote answer={value} onRetry={() => events.reload()} />}
+      {value && <CoverageNote response={value} onRetry={() => events.reload()} />}
       {!value && !failure && <Skeleton height={240} />}
       {value && found.length === 0 && (
         <p class="card card-note dim">

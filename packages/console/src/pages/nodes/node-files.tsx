@@ -47,11 +47,11 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
     const samples: SizeSample[] = [];
     return new Resource(
       async (signal) => {
-        const answer = await session.client.cluster.logFiles({ nodes: [id] }, { signal });
+        const response = await session.client.cluster.logFiles({ nodes: [id] }, { signal });
         const atMs = Date.now();
-        samples.push({ atMs, sizes: new Map(answer.files.map(({ name, size }) => [name, size])) });
+        samples.push({ atMs, sizes: new Map(response.files.map(({ name, size }) => [name, size])) });
         while (samples.length > 2 && atMs - (samples[0]?.atMs ?? atMs) > GROWTH_MS) samples.shift();
-        return { ...answer, first: samples[0], atMs };
+        return { ...response, first: samples[0], atMs };
       },
       isUp ? { everyMs: FILES_MS } : {},
     );

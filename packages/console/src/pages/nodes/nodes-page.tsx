@@ -148,7 +148,7 @@ function NodeTable({
           ))}
         </table>
         {/* Their rows say that they are gone. */}
-        {strip && <PartialNote answer={strip} known={missing} onRetry={() => strips.reload()} />}
+        {strip && <PartialNote response={strip} known={missing} onRetry={() => strips.reload()} />}
       </div>
     </>
   );

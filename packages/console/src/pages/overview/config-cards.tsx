@@ -59,18 +59,20 @@ export function DriftCard({ labels, known, names }: DriftCardProps) {
 }
 
 /** What else was compared: `14 keys differ as expected (addresses, directories, ids) · 212 are the same everywhere` */
-function restText(answer: ClusterConfigDiff, differing: number): string {
-  const all = answer.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0);
-  const expected = answer.roles.flatMap(({ differences }) => differences.filter(({ isExpected }) => isExpected)).length;
+function restText(response: ClusterConfigDiff, differing: number): string {
+  const all = response.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0);
+  const expected = response.roles.flatMap(({ differences }) =>
+    differences.filter(({ isExpected }) => isExpected),
+  ).length;
   const same = Math.max(0, all - expected - differing);
   const parts = [
     ...(expected > 0
       ? [`${expected} ${expected === 1 ? 'key differs' : 'keys differ'} as expected (addresses, directories, ids)`]
       : []),
-    `${same} are the same on ${coverageOf(answer).isComplete ? 'all nodes' : 'those that were read'}`,
+    `${same} are the same on ${coverageOf(response).isComplete ? 'all nodes' : 'those that were read'}`,
   ];
   if (differing > 0) return parts.join(' · ');
-  return `${absenceText('No configuration key differs', coverageOf(answer))} · ${parts.join(' · ')}`;
+  return `${absenceText('No configuration key differs', coverageOf(response))} · ${parts.join(' · ')}`;
 }
 
 /** Settings that differ from their defaults, for a node without a cluster. */

@@ -2,7 +2,7 @@ import { type ClientHttp2Stream, connect } from 'node:http2';
 import { onTestFinished } from 'vitest';
 import { loadServiceDefinition, type MethodName } from '../service-definition.ts';
 
-/** A call whose answer nobody reads: clients of the library read on by themselves. It ends with the test. */
+/** A call whose response nobody reads: clients of the library read on by themselves. It ends with the test. */
 export function openIdleReader(port: number, name: MethodName, request: object): ClientHttp2Stream {
   const { path, requestSerialize } = loadServiceDefinition()[name];
   const session = connect(`http://127.0.0.1:${port}`);

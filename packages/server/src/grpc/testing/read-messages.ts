@@ -31,7 +31,7 @@ import type {
 
 /** A message that the node always sends. */
 export function present<Message>(message: Message | null | undefined): Message {
-  if (message === null || message === undefined) throw new Error('a part of the answer is missing');
+  if (message === null || message === undefined) throw new Error('a part of the response is missing');
   return message;
 }
 

@@ -72,7 +72,7 @@ export const CLUSTER_END: ClusterEnd = {
   cursor: null,
 };
 
-/** One of each answer, with every optional part and every `null` in it somewhere. */
+/** One of each response, with every optional part and every `null` in it somewhere. */
 export const CLUSTER_RESPONSES: {
   nodes: ClusterNodes;
   forget: ForgottenMember;

@@ -27,7 +27,7 @@ export class FakeCluster implements ClusterState {
   readonly found = new BatchSource<ClusterItem>();
   readonly followed = new BatchSource<ClusterFollowItem>();
   readonly members: Readonly<Record<string, Partial<NodeState>>>;
-  /** Thrown instead of an answer. */
+  /** Thrown instead of an response. */
   failure: Error | undefined;
 
   constructor(members: Readonly<Record<string, Partial<NodeState>>> = {}) {
