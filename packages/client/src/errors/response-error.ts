@@ -3,7 +3,7 @@ import { isCodeLike, remoteText } from '../field-checks.ts';
 import { ClientError, type ClientErrorFacts } from './client-error.ts';
 
 /** What is known about the response, for the error. */
-export interface ResponseFacts {
+export interface FailedResponse {
   method: string;
   url: string;
   status: number;
@@ -38,7 +38,7 @@ export interface ProblemBody {
 }
 
 /** The error of a response with an error status. */
-export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
+export function responseError(facts: FailedResponse, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
   const { method, url, status, headers, path } = facts;
   const { code, detail, remoteCode, position } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
   const requestId = headers.get('x-request-id');
