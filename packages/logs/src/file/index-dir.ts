@@ -7,16 +7,13 @@ import { closeFd, openFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 import type { Scrubbing, ScrubRules } from '../scrub/scrubber.ts';
 import { KEPT, Shared } from '../shared.ts';
-import { replaceFile } from './replace-file.ts';
+import { isAbandoned, replaceFile } from './replace-file.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
 const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
 const HALF_WRITTEN = /^(?:[0-9a-f]{32}\.(?:blocks|text)|salt)\.[0-9a-f-]{36}\.tmp$/;
 const SALT_NAME = 'salt';
 const SALT_BYTES = 32;
-
-/** An unfinished file that is older belongs to a process that has ended. */
-const HALF_WRITTEN_MS = 3_600_000;
 
 /** After a failed write (disk full, read-only), none is tried for this long; then the next one, within the minute. */
 const RETRY_MS = 30_000;
@@ -236,7 +233,7 @@ export class IndexDir {
       if (ENTRY_NAME.test(name)) {
         const { size: bytes, mtimeMs } = stats;
         entries.set(name, { bytes, usedMs: mtimeMs, touchedMs: mtimeMs });
-      } else if (Date.now() - stats.mtimeMs > HALF_WRITTEN_MS) await rm(join(this.#dir, name), { force: true });
+      } else if (isAbandoned(stats)) await rm(join(this.#dir, name), { force: true });
     }
     this.#entries = entries;
     return true;

@@ -3,6 +3,14 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { systemCode } from '../log-error.ts';
 import { unneeded } from '../shared.ts';
 
+/** A half-written file that is older belongs to a process that has ended. */
+const ABANDONED_MS = 3_600_000;
+
+/** Whether nobody writes a half-written file any more: it may be removed. */
+export function isAbandoned({ mtimeMs }: { mtimeMs: number }): boolean {
+  return Date.now() - mtimeMs > ABANDONED_MS;
+}
+
 interface ReplaceOptions {
   /** A file that exists by then stays. */
   keep?: boolean;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@porthole/contract';
-import { replaceFile } from '@porthole/logs';
+import { isAbandoned, replaceFile } from '@porthole/logs';
 import { isMemberId } from '../member-address.ts';
 import { type MemberProfile, parseProfile, serializeProfile } from './member-profile.ts';
 
@@ -60,12 +60,16 @@ async function prepare(dir: string): Promise<void> {
   if (made === undefined) await chmod(dir, 0o700);
 }
 
-/** Lists members and removes unfinished files. */
+/** Lists members and removes unfinished files of processes that have ended. */
 async function listNewestFirst(dir: string): Promise<string[]> {
   const found: { id: string; modifiedMs: number }[] = [];
   for (const id of (await readdir(dir)).filter(isMemberId).sort()) {
-    for (const name of await readdir(join(dir, id)).catch(noneIfNoDir))
-      if (HALF_WRITTEN.test(name)) await rm(join(dir, id, name), { force: true });
+    for (const name of await readdir(join(dir, id)).catch(noneIfNoDir)) {
+      if (!HALF_WRITTEN.test(name)) continue;
+      const path = join(dir, id, name);
+      const half = await lstat(path).catch(undefinedIfMissing);
+      if (half && isAbandoned(half)) await rm(path, { force: true });
+    }
     const stat = await lstat(join(dir, id, FILE_NAME)).catch(undefinedIfMissing);
     if (stat) found.push({ id, modifiedMs: stat.mtimeMs });
   }
