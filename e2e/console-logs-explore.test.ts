@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
 import { startCluster } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
+import { waitUntilVisible } from './testing/open-console.ts';
 
 const FIRST_MS = Date.UTC(2026, 10, 1, 12);
 
@@ -100,6 +101,7 @@ it('a pattern without a call site is included, excluded and left out by clicks, 
   await shows(...pools, 'disk 7 is slow');
   await page.getByText('disk 7 is slow').click();
   await page.getByRole('tab', { name: 'Same pattern 1' }).click();
+  await waitUntilVisible(page.getByText(/^1× in the 15 min before it, only on n1/));
   await page.getByRole('button', { name: 'Only records with the same words' }).click();
   await shows('disk 7 is slow');
 });

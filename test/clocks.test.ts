@@ -38,6 +38,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'logs/src/disk-index/index-watch.ts': 'compared with times of the file system',
   'logs/src/file/seen-paths.ts': 'compared with times of the file system',
   'logs/src/file/index-dir.ts': 'ages of files, which outlive the process',
+  'logs/src/file/replace-file.ts': 'compared with times of the file system',
   'logs/src/file/file-stamp.ts': 'compared with times of the file system',
   'logs/src/follow/tail/rotation.ts': 'compared with times of the file system',
   'logs/src/follow/tail/tail-file.ts': 'the year of timestamps that have none',

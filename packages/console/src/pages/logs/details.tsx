@@ -433,7 +433,8 @@ function SamePattern({ record, view, zone, change, pattern, same }: SamePatternP
       ) : null}
       {value ? (
         <p>
-          {patternCount(value)} in {span.text}
+          {value.isPartial ? 'at least ' : ''}
+          {formatCount(value.count)}× in {span.text}
           {value.nodes.length === 0
             ? ''
             : `, ${value.nodes.length === 1 && value.silent.length === 0 ? 'only on' : 'on'} ${value.nodes.join(', ')}`}
