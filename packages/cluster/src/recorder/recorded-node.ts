@@ -40,7 +40,7 @@ import { batchOf, isBatch, joinCursors, type RecordBatch, recordsOf, splitCursor
 import { nameOnNode, toNodeRecord } from '../contract-only/mirror-dir.ts';
 import type { MemberProfile } from '../membership/profiles/member-profile.ts';
 import type { NodePast } from '../past/node-past.ts';
-import { encodePlace, type RecordedRange, type Recording, type RecordingFacts } from './recording.ts';
+import { encodePlace, type RecordedRange, type Recording } from './recording.ts';
 
 const NEWLINE = 10;
 
@@ -329,13 +329,11 @@ export class RecordedNode implements NodeState {
 /** `recorded by storage-1, until 03:15:42.118 (0.3 s before it was lost)` */
 export function recordedText(
   by: string | null,
-  facts: Pick<RecordingFacts, 'asOfMs' | 'lostMs' | 'sinceMs'> | null,
+  { asOfMs, missingMs }: { asOfMs: number; missingMs: number | null },
 ): string {
-  if (by === null || facts === null) return 'nothing of it was recorded';
-  const { asOfMs, lostMs, sinceMs } = facts;
-  const missingMs = lostMs === null ? 0 : Math.max(0, lostMs - asOfMs);
+  if (by === null) return 'nothing of it was recorded';
   const until = new Date(asOfMs).toISOString().slice(11, -1);
-  if (sinceMs === null) return `recorded by ${by} only as it was followed there, until ${until}`;
+  if (missingMs === null) return `recorded by ${by} only as it was followed there, until ${until}`;
   const lost = missingMs === 0 ? '' : ` (${(missingMs / 1000).toFixed(1)} s before it was lost)`;
   return `recorded by ${by}, until ${until}${lost}`;
 }

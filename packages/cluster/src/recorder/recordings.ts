@@ -103,7 +103,7 @@ export class Recordings {
   readonly #logs = new Map<string, { path: string; zone: string; logs: LogDir }>();
   /** Directories with copies that are written to, by member. */
   readonly #copying = new Map<string, string>();
-  readonly #found = new Map<string, { found: Found | undefined; atMs: number }>();
+  readonly #found = new Map<string, { found: Found | undefined; atMs: number; isGone: boolean }>();
   readonly #asking = new SharedByKey<string, Found | undefined>({ endsUnwatched: true });
   #threads: WorkerPool | undefined;
 
@@ -222,7 +222,9 @@ export class Recordings {
     if (!found && !profile) return undefined;
     const recording = await this.open(id);
     const logs = await this.#logsOf(id, recording);
-    const label = recordedText(found ? this.#deps.selfId : null, found ?? null);
+    const { asOfMs, lostMs } = recording.facts;
+    const missingMs = missingOf(found, lostMs ?? asOfMs);
+    const label = recordedText(found ? this.#deps.selfId : null, { asOfMs, missingMs });
     return new RecordedNode({ id, recording, profile, logs, label, ...(await this.#past(id, label)) });
   }
 
@@ -243,10 +245,11 @@ export class Recordings {
   /** The freshest recording of a member, here or elsewhere, and what else is known of it. Never rejects because of a member. */
   async find(id: string, options: CallOptions = {}): Promise<RecordedMember | undefined> {
     const known = this.#found.get(id);
-    const keptMs = this.#deps.profiles.getDeparted(id) ? GONE_MS : FOUND_MS;
-    if (!known || performance.now() - known.atMs > keptMs) {
+    const isGone = Boolean(this.#deps.profiles.getDeparted(id));
+    // What was found before it was gone may lack its end.
+    if (!known || performance.now() - known.atMs > (known.isGone && isGone ? GONE_MS : FOUND_MS)) {
       const found = await this.#asking.run(id, (signal) => this.#ask(id, signal), options);
-      this.#found.set(id, { found, atMs: performance.now() });
+      this.#found.set(id, { found, atMs: performance.now(), isGone });
     }
     return this.known(id);
   }
@@ -264,16 +267,16 @@ export class Recordings {
       clock = profile.clock,
       lastRecordMs = null,
     } = found ?? {};
+    // Who is looked for does not respond, whether its recorder has noticed or not.
+    const missingMs = missingOf(found, lostMs ?? departed?.sinceMs ?? this.#deps.nowMs());
     return {
       member,
       departed,
       clock,
       asOfMs,
-      // Who is looked for does not respond, whether its recorder has noticed or not.
-      missingMs:
-        found?.sinceMs == null ? null : Math.max(0, (lostMs ?? departed?.sinceMs ?? this.#deps.nowMs()) - asOfMs),
+      missingMs,
       recordedBy: by,
-      label: recordedText(by, found ?? null),
+      label: recordedText(by, { asOfMs, missingMs }),
       lastRecordMs: lastRecordMs === null ? null : lastRecordMs - Math.round(clock?.offsetMs ?? 0),
       state: new RecordedSomewhere(() => this.#nodeOf(id, by), { profile, isReported: true }),
     };
@@ -438,6 +441,11 @@ class RecordedSomewhere extends DelegatedNode implements NodeState {
     const { limits: _limits, ...rest } = end;
     return rest as E;
   }
+}
+
+/** What is missing at the end of a recording; `null` if it is not a whole one. */
+function missingOf(found: Pick<Found, 'asOfMs' | 'sinceMs'> | undefined, untilMs: number): number | null {
+  return found?.sinceMs == null ? null : Math.max(0, untilMs - found.asOfMs);
 }
 
 function sinceOf({ sinceMs }: Found): number {
