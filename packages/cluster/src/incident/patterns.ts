@@ -175,6 +175,11 @@ export function patternNodes({ nodes, first, counts }: Pattern): string[] {
   return [...early, ...rest.sort(([, a], [, b]) => b - a).map(([node]) => node)];
 }
 
+/** `wal.go:211`, or what the messages have in common: `… "GET …" … storage … does not respond`. */
+export function patternText({ source, shape }: Pick<Pattern, 'source' | 'shape'>): string {
+  return source ?? ((shape ?? '').replace(/\*(?: \*)+/g, '*').replaceAll('*', '…') || '(no message)');
+}
+
 export function toPatternStandout(
   pattern: Pattern,
   { window, onsetMs, shares }: { window: Window; onsetMs: number | null; shares: SharedValue[] },
@@ -190,7 +195,7 @@ export function toPatternStandout(
   return {
     kind: 'pattern',
     score: patternScore(pattern, onsetMs),
-    title: `${name || '(no message)'} ${isNew ? 'new' : 'more often'} on ${nodesText(where)}`,
+    title: `${patternText(pattern)} ${isNew ? 'new' : 'more often'} on ${nodesText(where)}`,
     detail: `${level ?? 'no level'}: ${rateText(counts)}${past}`,
     nodes,
     timeMs: firstMs,

@@ -16,6 +16,7 @@ import {
   type Pattern,
   patternFilter,
   patternNodes,
+  patternText,
   rateText,
   shortRecord,
   type Window,
@@ -137,20 +138,21 @@ interface TitleFacts {
 }
 
 function patternTitle(pattern: Pattern, { kind, nodes, fresh, isShared }: TitleFacts): string {
-  const { isNeverSeen, name } = pattern;
+  const { isNeverSeen } = pattern;
   const what = isError(pattern) ? 'error' : pattern.level === 'WARN' ? 'warning' : 'message';
   if (kind === 'spread') {
     const where = nodesText(fresh);
     return isShared ? `It spread to ${where}` : `${isFresh(pattern) ? 'New' : 'More'} ${what}s on ${where}, too`;
   }
   const [first = ''] = nodes;
-  if (!isFresh(pattern)) return `More ${what}s on ${first}: ${name}`;
+  if (!isFresh(pattern)) return `More ${what}s on ${first}: ${patternText(pattern)}`;
   const never = isNeverSeen === true ? 'a pattern never seen before' : 'a pattern that was not there before';
   return kind === 'first-error' ? `First new ${what}, on ${first}: ${never}` : `Another new ${what} on ${first}`;
 }
 
 /** `wal.go:211 · 1,204 records, 0 → 240 a minute · then on storage-1 (+2 s)`. */
-function patternDetail({ name, counts, first }: Pattern, nodes: readonly string[]): string {
+function patternDetail(pattern: Pattern, nodes: readonly string[]): string {
+  const { counts, first } = pattern;
   const startMs = first[0]?.atMs;
   const then = nodes.slice(1, 4).map((node) => {
     const own = first.find((record) => record.node === node)?.atMs;
@@ -159,7 +161,7 @@ function patternDetail({ name, counts, first }: Pattern, nodes: readonly string[
   const more = nodes.length - 1 - then.length;
   const where = then.length === 0 ? [] : [`then on ${then.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
   const total = `${countText(counts.during)} record${counts.during === 1 ? '' : 's'}, ${rateText(counts)}`;
-  return [name, total, ...where].join(' · ');
+  return [patternText(pattern), total, ...where].join(' · ');
 }
 
 function searchPath(pattern: Pattern, { fromMs, toMs }: Window): string {

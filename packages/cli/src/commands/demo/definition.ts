@@ -5,8 +5,8 @@ import { checkWholeNumber } from '../../flag-checks.ts';
 const MAX_RATE = 100_000;
 
 function checkRecordRate(text: string): string | undefined {
-  if (checkWholeNumber(text) === undefined && Number(text) <= MAX_RATE) return undefined;
-  return `Expected a whole number of at most ${MAX_RATE}.`;
+  if (/^\d{1,6}(?:\.\d{1,3})?$/.test(text) && Number(text) <= MAX_RATE) return undefined;
+  return `Expected a number like 0.5 or 20, at most ${MAX_RATE}.`;
 }
 
 /** All nodes run in one process. */
@@ -55,7 +55,7 @@ export const DEMO_COMMAND: CommandDefinition = {
       long: 'rate',
       value: 'n',
       check: checkRecordRate,
-      default: '20',
+      default: 'as before it was started',
       about: 'records per second and node; 0 writes only the history',
     },
   ],

@@ -5,8 +5,6 @@ export const BROKEN_VOLUME = 'scratch';
 
 export interface DemoLog {
   stem: string;
-  /** Fraction of all records. */
-  share: number;
   /** Past records and the number of files they are spread over: the oldest are compressed, the newest is live. */
   history: { records: number; files: number };
   create: CreateRecordSource;
@@ -14,10 +12,10 @@ export interface DemoLog {
 
 /** The logs of a demo node. */
 export const DEMO_LOGS: readonly DemoLog[] = [
-  { stem: 'lind-broker', share: 0.6, history: { records: 8000, files: 4 }, create: createBrokerRecords },
-  { stem: 'access', share: 0.3, history: { records: 4000, files: 2 }, create: createAccessRecords },
-  { stem: 'task', share: 0.09, history: { records: 1500, files: 1 }, create: createTaskRecords },
-  { stem: 'show_sql', share: 0.01, history: { records: 40, files: 1 }, create: createSlowSqlRecords },
+  { stem: 'lind-broker', history: { records: 8000, files: 4 }, create: createBrokerRecords },
+  { stem: 'access', history: { records: 4000, files: 2 }, create: createAccessRecords },
+  { stem: 'task', history: { records: 1500, files: 1 }, create: createTaskRecords },
+  { stem: 'show_sql', history: { records: 40, files: 1 }, create: createSlowSqlRecords },
 ];
 
 /** LinDB's access log: time⇥ip duration "METHOD uri PROTO" status bytes. */

@@ -7,11 +7,9 @@ import type { Invocation } from '../../invocation.ts';
 import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
 import { eventsFile, writePast } from './demo-incident.ts';
 import { type DemoNode, demoConfig, demoNodes, freePorts, isFree, startOnFreePorts, VOLUME } from './demo-nodes.ts';
-import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
+import { PAST_RATE, type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
-
-const DEFAULT_RATE = 20;
 
 const PARENT_CHECK_MS = 500;
 
@@ -69,7 +67,7 @@ export async function startDemo(invocation: Invocation, signal: AbortSignal): Pr
       throw error;
     });
     const { url, logs } = demo;
-    const rate = invocation.number('rate') ?? DEFAULT_RATE;
+    const rate = invocation.number('rate') ?? PAST_RATE;
     const logDirs = nodes.map(({ id }) => join(dir, id, 'log'));
     const live = logs.map((each) => writeLive(each, rate, signal));
     const written = Promise.all([...live, ...(archive ? [archive.forgetOld(logDirs, url, signal)] : [])]).then(

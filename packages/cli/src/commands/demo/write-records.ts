@@ -23,8 +23,14 @@ const TICK_MS = 100;
 /** After a pause (a suspended laptop) at most this much is caught up. */
 const MAX_CATCH_UP_MS = 2000;
 
+const PAST_RECORDS = DEMO_LOGS.reduce((sum, { history }) => sum + history.records, 0);
+
+/** Records per second of a node in its past. Many more of them now would be more unusual than the incident. */
+export const PAST_RATE = PAST_RECORDS / (HISTORY_MS / 1000);
+
 /** A log of a demo node that is being written. */
 export interface WrittenLog {
+  /** Fraction of all records. */
   share: number;
   file: LiveLog;
   next: RecordSource;
@@ -35,11 +41,11 @@ export function writeHistory(
   dir: string,
   { seed, nowMs, ...mood }: Mood & { seed: number; nowMs: number },
 ): WrittenLog[] {
-  return DEMO_LOGS.map(({ stem, share, history, create }, index) => {
+  return DEMO_LOGS.map(({ stem, history, create }, index) => {
     const next = create(createRandom(seed + index), mood);
     const file = new LiveLog(dir, stem);
     writePast(file, { history, next, nowMs, jitter: createRandom(seed - index - 1).next });
-    return { share, file, next };
+    return { share: history.records / PAST_RECORDS, file, next };
   });
 }
 
@@ -71,7 +77,8 @@ function writePast(file: LiveLog, { history: { records, files }, next, nowMs, ji
 /** Writes `rate` records per second until the signal aborts. */
 export async function writeLive(logs: readonly WrittenLog[], rate: number, signal: AbortSignal): Promise<void> {
   const time = createRecordTime();
-  const owed = logs.map(() => 0);
+  // Nodes that are started together do not write at the same moments.
+  const owed = logs.map(() => Math.random());
   let lastMs = Date.now();
   while (!signal.aborted) {
     await pause(TICK_MS, signal);
