@@ -35,9 +35,6 @@ const SIZES = [
 /** Rows drawn when the list fills the viewport; records of several lines leave room for fewer. */
 const FILLED_ROWS = 10;
 
-/** Slow enough that the view does not change while the picture is taken. */
-const RECORDS_PER_SECOND = 4;
-
 /** A page is still when nothing was added to it, and nothing was requested, for this time. */
 const STILL_MS = 700;
 
@@ -126,7 +123,7 @@ const failed = [];
 const contexts = new Map();
 const browser = await launchChromium();
 try {
-  const demo = await start(['demo', '--rate', String(RECORDS_PER_SECOND)], { TMPDIR: dir });
+  const demo = await start(['demo'], { TMPDIR: dir });
   const { nodes } = await (await fetch(new URL('/api/v1/cluster/nodes', demo))).json();
   for (const picture of PICTURES)
     if (isWanted(picture.name)) await attempt(picture.name, () => takeForDocs(demo, picture));

@@ -6,8 +6,8 @@ const sample = { message: '' } as Parameters<typeof patternParts>[0]['sample'];
 it.each([
   ['connection * closed', ['connection ', ' closed']],
   ['* connections opened', ['', ' connections opened']],
-  ['* - - [* *] "GET /orders/* HTTP/*" * *', ['', ' "GET /orders/', ' HTTP/', '" ', ' ', '']],
-  ['* * *', ['', ' ', '']],
+  ['* - - [* *] "GET /orders/* HTTP/*" * *', ['', ' "GET /orders/', ' HTTP/', '" ', '']],
+  ['* * *', ['', '']],
   ['- - done', ['- - done']],
 ])('the parts of %s', (shape, parts) => {
   expect(patternParts({ shape, sample })).toEqual(parts);
