@@ -121,12 +121,15 @@ async function oneStops({ n1, n3 }: Omit<Cluster, 'n2'>): Promise<void> {
   const stderr = expect.stringMatching(
     /^porthole: n3: left the cluster at \S+; recorded by n[12], until [\d:.]+; shown as of \S+\n$/,
   );
+  // Whoever asked before its recorder had noticed remembers that for some seconds.
   for (const words of [
     ['logs', '--all', '-o', 'json'],
     ['logs', 'ls', '--all'],
     ['logs', 'histogram', '--all'],
   ])
-    expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr });
+    await eventually(async () =>
+      expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr }),
+    );
 }
 
 /** Nobody can say of a member whether it has departed while the registry is away. */

@@ -51,6 +51,8 @@ class World {
   readonly events: string[] = [];
   readonly reported: string[] = [];
   freeBytes = 1024 ** 3;
+  isListed = true;
+  onListed = () => {};
   untilFree = () => Promise.resolve();
   recordings: Recordings;
   recorder: Recorder;
@@ -78,7 +80,7 @@ class World {
 
   #open() {
     const peer = { member: member('m'), state: this.node, forget: async () => 0, hasFailed: false };
-    const peers = { all: () => [peer], get: () => peer };
+    const peers = { all: () => (this.isListed ? [peer] : []), get: () => peer };
     const clocks = { of: () => ({ offsetMs: 0, uncertaintyMs: 1 }) };
     const recordings = new Recordings({
       ...{ dir: this.dir, limits: { maxBytes: 1_000_000, maxMs: 3_600_000 }, peers, clocks, selfId: 'self' },
@@ -87,7 +89,12 @@ class World {
     });
     const recorder = new Recorder({
       ...{ recordings, peers, clocks, recorders: { records: () => true, askedFor: () => [] } },
-      directory: { onChange: () => () => {} },
+      directory: {
+        onChange: (listener: () => void) => {
+          this.onListed = listener;
+          return () => {};
+        },
+      },
       events: { write: ({ kind, message }) => void this.events.push(`${kind}: ${message}`) },
       report: (problem) => void this.reported.push(problem),
       nowMs: () => Date.now(),
@@ -131,6 +138,31 @@ describe('a recorder', () => {
     await eventually(async () =>
       expect(await messages(world.recordings)).toEqual(['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'c-0', 'c-1', 'd-0']),
     );
+    expect(world.reported).toEqual([]);
+  });
+
+  it('records a member that leaves until it has said goodbye, which it does after it is no longer listed', async () => {
+    const world = new World();
+    const { node } = world;
+    node.write('app.log', logLines('a', at(0, 1)));
+    world.recorder.start();
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(2));
+    node.append('app.log', logLines('b', at(10, 1)));
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(3));
+    world.isListed = false;
+    world.onListed();
+    node.append('app.log', logLines('c', at(20, 1)));
+    await eventually(() => expect(world.text().split('\n')).toHaveLength(4));
+    node.isStopping = true;
+    node.cut();
+    await eventually(() => expect(world.recordings.head('m')).toMatchObject({ lostAgeMs: expect.any(Number) }));
+    expect(world.recordings.known('m')).toMatchObject({ missingMs: 0 });
+    // What responds at its address from now on may be another node.
+    node.isStopping = false;
+    node.append('app.log', logLines('d', at(30, 1)));
+    world.onListed();
+    await world.recorder.close();
+    expect(world.text()).not.toContain('d-0');
     expect(world.reported).toEqual([]);
   });
 

@@ -96,8 +96,12 @@ export interface RecorderDeps {
 interface Follow {
   peer: Peer;
   controller: AbortController;
-  /** When it is over, because another node records the member now. */
+  /** When it is over, because another node records the member now, or nobody. */
   untilMs: number;
+  /** It is no longer registered. */
+  isLeaving: boolean;
+  /** From which something has come since it was last lost. */
+  readonly connected: Set<Source>;
   done: Owned;
 }
 
@@ -159,8 +163,10 @@ export class Recorder {
       const peer = listed.get(id);
       // A member that runs anew is another peer.
       if (peer && peer !== follow.peer) await this.#end(id);
-      if (!peer && this.#follows.has(id)) await this.#end(id);
-      if (peer && !recorders.records(id)) follow.untilMs = Math.min(follow.untilMs, nowMs + LINGER_MS);
+      // One that leaves says goodbye after that. What responds at its address later may be another node.
+      follow.isLeaving = !peer;
+      if (!peer && follow.connected.size === 0) await this.#end(id);
+      if (!peer || !recorders.records(id)) follow.untilMs = Math.min(follow.untilMs, nowMs + LINGER_MS);
       if (nowMs > follow.untilMs) await this.#end(id);
     }
     if (this.#closing.signal.aborted) return;
@@ -180,16 +186,29 @@ export class Recorder {
     const { id } = peer.member;
     const controller = new AbortController();
     const { signal } = controller;
-    const logs: Source = { peer, open: () => recordings.open(id) };
+    const follow: Follow = {
+      peer,
+      controller,
+      untilMs: Infinity,
+      isLeaving: false,
+      connected: new Set(),
+      done: NO_WORK,
+    };
+    const onLost = () => {
+      if (follow.isLeaving && follow.connected.size === 0) controller.abort();
+    };
+    const { connected } = follow;
+    const logs: Source = { peer, connected, onLost, open: () => recordings.open(id) };
     const events: Source = {
+      ...logs,
       peer: Object.create(peer, { state: { get: () => new EventsNode(peer.state) } }),
       open: () => recordings.openEvents(id),
       copy: (records) => copyConfigs(records, { from: peer.state, to: recordings.configs(id), signal }),
     };
-    const done = owned(Promise.all([this.#run(logs, signal), this.#run(events, signal)]), (error) =>
+    follow.done = owned(Promise.all([this.#run(logs, signal), this.#run(events, signal)]), (error) =>
       reportMistake(error, report),
     );
-    this.#follows.set(peer.member.id, { peer, controller, untilMs: Infinity, done });
+    this.#follows.set(id, follow);
   }
 
   async #end(id: string): Promise<void> {
@@ -270,6 +289,9 @@ export class Recorder {
 /** What is recorded of a member: its logs, or its events as if they were logs. */
 interface Source {
   peer: Peer;
+  /** Those of the member from which something comes. */
+  connected: Set<Source>;
+  onLost(): void;
   open(): Promise<Recording>;
   /** Copies what these records name. */
   copy?(records: readonly RecordedItem[]): Promise<void>;
@@ -352,6 +374,7 @@ class Session {
       clock: clocks.of(this.#id) ?? recording.facts.clock,
     };
     this.hasWorked = true;
+    this.#source.connected.add(this.#source);
     if (isFirst || performance.now() - this.#savedMs > SAVE_MS) await this.save();
     await this.#source.copy?.(records);
   }
@@ -376,6 +399,8 @@ class Session {
     const atMs = this.#deps.nowMs();
     const wasLive = this.#isLive;
     this.#isLive = false;
+    this.#source.connected.delete(this.#source);
+    this.#source.onLost();
     // The first failure counts, also of a node that was restarted itself.
     if (!recording || recording.facts.asOfMs === 0 || recording.facts.lostMs !== null) return;
     // What it has said goodbye after is complete.

@@ -103,7 +103,7 @@ export class Recordings {
   readonly #logs = new Map<string, { path: string; zone: string; logs: LogDir }>();
   /** Directories with copies that are written to, by member. */
   readonly #copying = new Map<string, string>();
-  readonly #found = new Map<string, { found: Found | undefined; atMs: number; isGone: boolean }>();
+  readonly #found = new Map<string, { found: Found | undefined; atMs: number }>();
   readonly #asking = new SharedByKey<string, Found | undefined>({ endsUnwatched: true });
   #threads: WorkerPool | undefined;
 
@@ -245,18 +245,19 @@ export class Recordings {
   /** The freshest recording of a member, here or elsewhere, and what else is known of it. Never rejects because of a member. */
   async find(id: string, options: CallOptions = {}): Promise<RecordedMember | undefined> {
     const known = this.#found.get(id);
-    const isGone = Boolean(this.#deps.profiles.getDeparted(id));
-    // What was found before it was gone may lack its end.
-    if (!known || performance.now() - known.atMs > (known.isGone && isGone ? GONE_MS : FOUND_MS)) {
+    // Until its recorder knows that it was lost, its end may be missing.
+    const isOver = known?.found?.lostMs !== null && Boolean(this.#deps.profiles.getDeparted(id));
+    if (!known || performance.now() - known.atMs > (isOver ? GONE_MS : FOUND_MS)) {
       const found = await this.#asking.run(id, (signal) => this.#ask(id, signal), options);
-      this.#found.set(id, { found, atMs: performance.now(), isGone });
+      this.#found.set(id, { found, atMs: performance.now() });
     }
     return this.known(id);
   }
 
   /** The same as of the last time it was looked for. */
   known(id: string): RecordedMember | undefined {
-    const found = this.#found.get(id)?.found ?? this.#ownFound(id);
+    const asked = this.#found.get(id)?.found;
+    const found = asked && asked.by !== this.#deps.selfId ? asked : this.#ownFound(id);
     const profile = this.#deps.profiles.get(id) ?? (found && this.#listed(id, found.asOfMs));
     if (!profile) return undefined;
     const { member, departed } = profile;
