@@ -8,6 +8,7 @@ import { type CreateNodeOptions, createNode } from './create-node.ts';
 import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
 import { exchange, openRequest, openSocket, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
+import { stopClock } from './testing/stop-clock.ts';
 import { tempDir, testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
@@ -202,6 +203,7 @@ describe('security without a port', () => {
   it('checks the host, the method, the rate and the size of the URL as a server of its own does', async () => {
     const settings = { http: { maxUrlBytes: 256, maxRequestsPerSecond: 5 } };
     const { node } = await embed({ settings, url: 'https://shop.example.org/ops' });
+    stopClock();
     const codeOf = async (request: Request, address: string) =>
       ((await (await node.fetch(request, { address })).json()) as { code?: string }).code;
     const from = (url: string, init?: RequestInit) => codeOf(new Request(url, init), '127.0.0.1');

@@ -6,6 +6,7 @@ import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { sendRequest } from '../testing/send-request.ts';
+import { stopClock } from '../testing/stop-clock.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 import { connect, connectNode } from './testing/connect.ts';
 import { checkHealth, reflect } from './testing/standard-services.ts';
@@ -77,6 +78,7 @@ describe('the limits of a node', () => {
   it('on requests a second count what comes over HTTP and gRPC together', async () => {
     const { running, port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 2 } } });
     const connection = connect(running.node.grpcPort);
+    stopClock();
     await connection.call('Describe', {});
     await sendRequest(port, '/health/live');
     expect(await readFailure(connection.call('Describe', {}))).toEqual({

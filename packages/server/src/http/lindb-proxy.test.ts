@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sendRequest, type TestResponse } from '../testing/send-request.ts';
+import { stopClock } from '../testing/stop-clock.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 /** What LinDB's console asks with, as axios does. */
@@ -101,14 +102,15 @@ describe("behind LinDB's console", () => {
   it('an exhausted rate is plain text, too', async () => {
     const proxy = await startLindbProxy();
     const { port } = await startTestNode({ settings: { ...OPEN, http: { maxRequestsPerSecond: 1 } } });
-    const statuses = new Set<number>();
-    for (let number = 0; number < 5; number++) {
+    stopClock();
+    const statuses: number[] = [];
+    for (let number = 0; number < 2; number++) {
       const { status, headers, body } = await requestThrough(proxy, port, { path: '/api/v1/nothing' });
-      statuses.add(status);
+      statuses.push(status);
       expect(headers['content-type']).toBe('text/plain; charset=utf-8');
       expect(body.toString()).not.toContain('{');
     }
-    expect(statuses).toContain(429);
+    expect(statuses).toEqual([404, 429]);
   });
 
   it('the name of its console is allowed by http.allowed-hosts', async () => {
