@@ -149,6 +149,23 @@ describe('what the console reports', () => {
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Follow'));
   });
 
+  it('the counts of nodes are of the levels that are shown', async () => {
+    const errors = Array.from({ length: 3 }, (_, index) => line(40 + index, 'failed', 'ERROR')).join('');
+    const [{ url }] = await startCluster([
+      { files: { 'a.log': countedLines(30, { errorEvery: 100 }) + errors } },
+      { files: { 'b.log': countedLines(5) } },
+    ]);
+    const { page } = await openConsole(browser(), url, { path: '/logs' });
+    const nodes = page.getByRole('list', { name: 'Nodes shown' });
+    const names = () =>
+      nodes.getByRole('button', { name: /^n\d/ }).evaluateAll((all) => all.map((each) => each.ariaLabel));
+    await eventually(async () => expect(await names()).toEqual(['n1, 33', 'n2, 5']));
+    await page.getByRole('button', { name: 'Error and above, 3' }).click();
+    await eventually(async () => expect(await names()).toEqual(['n1, 3', 'n2, 0']));
+    await page.getByRole('button', { name: /^n1/ }).click();
+    await eventually(async () => expect(await names()).toEqual(['n1, 3', 'n2']));
+  });
+
   it('comparing with a node that does not exist sends each request once', async () => {
     const [{ url }] = await startCluster([{ config: 'a = 1\n' }, { config: 'a = 2\n' }]);
     const { page, requested } = await openConsole(browser(), url, { path: '/config?left=x&right=n2' });

@@ -229,7 +229,8 @@ export function recordedView(id: string): LogsView {
   return { ...nodeLogs(id), isLive: false };
 }
 
-/** `broker-1 : lind-broker`. */
+/** `broker-1 : lind-broker`; `lind-broker` of all nodes. */
 export function sourceName({ node, log }: SourceChoice): string {
-  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
+  const name = log?.kind === 'family' ? log.name.replace(/\.log$/, '') : log?.name;
+  return [...(node === '*' && name !== undefined ? [] : [node]), ...(name === undefined ? [] : [name])].join(' : ');
 }

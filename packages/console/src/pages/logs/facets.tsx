@@ -78,7 +78,7 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
   return (
     <>
       <LevelFacet histogram={histogram} minLevel={view.minLevel} onChange={(minLevel) => change({ minLevel })} />
-      <NodeFacet {...{ view, histogram, change }} />
+      <NodeFacet {...{ view, source, histogram, change }} />
       <LabelFacet {...{ view, change }} />
       <Facet name="Pattern">
         <PatternValues {...{ view, change }} />
@@ -265,17 +265,43 @@ export function levelCounts(histogram: HistogramResult | null, minLevel: Level |
   })).filter(({ level, count }) => (count ?? 0) > 0 || level === minLevel || /^(ERROR|WARN|INFO)$/.test(level));
 }
 
+const NODES_MS = 3000;
+
 /** Nodes and labels listed before somebody looks for others. */
 const MAX_NODES = 12;
 
+/** What the chart has counted, without the levels that are hidden: they are part of that. */
+function useShownLevels({ view, source, histogram }: Pick<FacetsProps, 'view' | 'source' | 'histogram'>) {
+  const isNeeded = view.minLevel !== null && histogram !== null;
+  const of = countKey(view);
+  const { value, failure, isLoading, retry } = useRequest(
+    isNeeded ? `${of} ${JSON.stringify(histogram.buckets.at(-1))}` : '',
+    PAUSE_MS,
+    async (signal) => {
+      if (!isNeeded) return null;
+      const request = { filter: toFilter(view, Date.now()), buckets: 1 };
+      return { of, counted: await source.histogram(request, { signal, budgetMs: NODES_MS }) };
+    },
+    rowsAwaited,
+  );
+  if (!isNeeded) return { counted: histogram, failure: null, retry };
+  // Until it is counted again, the last count of the same records is shown.
+  return { counted: value?.of === of ? value.counted : null, failure: isLoading ? null : failure, retry };
+}
+
 /** Which nodes are shown: a click on one shows only it, on others those, too. Each can be opened to choose its logs. */
-function NodeFacet({ view, histogram, change }: Omit<FacetsProps, 'source' | 'zone'>) {
+function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'>) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const [typed, setTyped] = useState('');
   const [opened, setOpened] = useState<readonly string[]>([]);
-  const counts = nodeCounts(histogram);
+  const { counted, failure, retry } = useShownLevels({ view, source, histogram });
+  const counts = nodeCounts(counted, source.nodes[0]);
   const most = Math.max(1, ...counts.values());
-  const more = histogram && isPartialCount(histogram) ? '+' : '';
+  const isPartial = counted !== null && isPartialCount(counted);
+  const countOf = (id: string) => {
+    const count = counts.get(id) ?? (isPartial || !counted?.members.some((report) => report.id === id) ? null : 0);
+    return count === null ? null : `${formatCount(count)}${isPartial ? '+' : ''}`;
+  };
   const isChosen = (id: string) => view.sources.some(({ node }) => matchesPattern(id, node));
   const found = nodes.filter(({ id }) => id.includes(typed.trim()));
   const shown = found.toSorted((a, b) => Number(isChosen(b.id)) - Number(isChosen(a.id))).slice(0, MAX_NODES);
@@ -286,9 +312,10 @@ function NodeFacet({ view, histogram, change }: Omit<FacetsProps, 'source' | 'zo
           <FilterField what="nodes" value={typed} onInput={setTyped} />
         </div>
       ) : null}
+      {failure ? <CountFailure what="Nodes" failure={failure} onRetry={retry} /> : null}
       <ul aria-label="Nodes shown">
         {shown.map(({ id, state }) => {
-          const count = counts.has(id) ? `${formatCount(counts.get(id) ?? 0)}${more}` : null;
+          const count = countOf(id);
           const isOpen = opened.includes(id);
           return (
             <FacetValue

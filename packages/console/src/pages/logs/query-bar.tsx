@@ -1,3 +1,4 @@
+import { isPattern } from '@porthole/contract';
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
@@ -181,7 +182,7 @@ export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'chang
           text={sourceName(source)}
           onRemove={() => change({ sources: sources.filter((other) => other !== source), at: null })}
         >
-          <NodeDot id={source.node} />
+          {isPattern(source.node) ? null : <NodeDot id={source.node} />}
         </Condition>
       ))}
       {conditions.map(({ text, rest }) => (
