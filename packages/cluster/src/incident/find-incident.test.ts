@@ -110,6 +110,18 @@ describe('a setting that changed before new errors', () => {
     expect(incident.members.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
+  it('on one node after the other has the time of each, and the headline that of the node that failed', async () => {
+    const nodes = cluster('a', 'b', 'c');
+    const times = { a: CHANGED, b: CHANGED + 30_000, c: CHANGED + 90_000 };
+    for (const [id, timeMs] of Object.entries(times))
+      get(nodes, id).writeEvents([{ timeMs, kind: 'version-changed', fields: { before: '1', version: '2' } }]);
+    for (let at = 0; at < 120_000; at += 500) get(nodes, 'b').log(FIRST + at, 'ERROR', 'wal.go:211', 'no space left');
+    const { headline, steps } = await report(nodes);
+    expect(headline).toMatch(/^New errors on b, 1 min 27 s after .* on 3 nodes$/);
+    expect(steps[0]).toMatchObject({ nodes: ['a', 'b', 'c'], timeMs: CHANGED });
+    expect(steps[0]?.detail).toContain('then on b (+30 s), c (+1 min 30 s)');
+  });
+
   it('on a node whose clock is wrong is told by the right time', async () => {
     const offsetMs = 600_000;
     const nodes = cluster('a', 'b');

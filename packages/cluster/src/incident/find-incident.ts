@@ -359,7 +359,10 @@ function headline({ first, patterns, occurrences, standouts }: HeadlineFacts): s
   const where = affected.size > 1 ? `${affected.size} nodes, first on ${node}` : node;
   const start = `${isFresh(first) ? 'New' : 'More'} ${what} on ${where}`;
   if (!change) return start;
-  const times = change.events.map(({ timeMs }) => timeMs).filter((timeMs) => timeMs <= onsetMs);
+  const before = change.events.filter(({ timeMs }) => timeMs <= onsetMs);
+  // Of a rollout, when it came to this node.
+  const own = before.filter((event) => subjectOf(event) === node);
+  const times = (own.length > 0 ? own : before).map(({ timeMs }) => timeMs);
   if (times.length === 0) return `${start}; ${occurrenceTitle(change)}`;
   const isIts = change.nodes.length === 1 && change.nodes[0] === node;
   const text = isIts ? occurrenceText(change, 'its') : lowerFirst(occurrenceTitle(change));

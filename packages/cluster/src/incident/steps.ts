@@ -7,7 +7,7 @@ import {
   type StepChange,
 } from '@porthole/contract';
 import type { ClusterEvent } from './incident-requests.ts';
-import { ENDS, eventPath, intervalOf, type Occurrence, observers, occurrenceTitle } from './occurrences.ts';
+import { ENDS, eventPath, intervalOf, type Occurrence, observers, occurrenceTitle, subjectOf } from './occurrences.ts';
 import {
   countText,
   isError,
@@ -55,7 +55,8 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
   const seenBy = [...new Set([...named, ...observers(events)])].filter((node) => !nodes.includes(node));
   const others = events.filter((event) => event !== main && event.kind !== kind);
   const phrases = [...(main ? [main] : []), ...others].map((event) => addition(event, occurrence));
-  const detail = [...new Set([...phrases, seenBy.length > 0 ? `seen by ${seenBy.join(', ')}` : ''])].filter(Boolean);
+  const seen = seenBy.length > 0 ? `seen by ${seenBy.join(', ')}` : '';
+  const detail = [...new Set([...phrases, ...rollout(occurrence), seen])].filter(Boolean);
   return {
     kind,
     ...(main ? intervalOf(main) : { timeMs: Math.round(occurrence.timeMs), uncertaintyMs: 0 }),
@@ -67,6 +68,26 @@ function occurrenceStep(occurrence: Occurrence, history: StepsInput['history']):
     shares: [],
     path: eventPath(occurrence),
   };
+}
+
+/** Under this, what happened to several nodes happened at once. */
+const AT_ONCE_MS = 1000;
+
+/** On which nodes it happened later. */
+function rollout({ kind, events, nodes }: Occurrence): string[] {
+  const times = nodes.map((node) => events.find((event) => event.kind === kind && subjectOf(event) === node)?.timeMs);
+  const known = times.filter((timeMs) => timeMs !== undefined);
+  return Math.max(...known) - Math.min(...known) < AT_ONCE_MS ? [] : thenOn(nodes, times);
+}
+
+/** `then on storage-1 (+2 s), storage-2 (+4 s) and 3 more`. */
+function thenOn(nodes: readonly string[], [startMs, ...times]: readonly (number | undefined)[]): string[] {
+  const then = nodes.slice(1, 4).map((node, index) => {
+    const own = times[index];
+    return own === undefined || startMs === undefined ? node : `${node} (+${formatSpan(own - startMs)})`;
+  });
+  const more = nodes.length - 1 - then.length;
+  return then.length === 0 ? [] : [`then on ${then.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 /** What an event adds to the title of its step, and to what the step shows beside it. */
@@ -153,13 +174,8 @@ function patternTitle(pattern: Pattern, { kind, nodes, fresh, isShared }: TitleF
 /** `wal.go:211 · 1,204 records, 0 → 240 a minute · then on storage-1 (+2 s)`. */
 function patternDetail(pattern: Pattern, nodes: readonly string[]): string {
   const { counts, first } = pattern;
-  const startMs = first[0]?.atMs;
-  const then = nodes.slice(1, 4).map((node) => {
-    const own = first.find((record) => record.node === node)?.atMs;
-    return own === undefined || startMs === undefined ? node : `${node} (+${formatSpan(own - startMs)})`;
-  });
-  const more = nodes.length - 1 - then.length;
-  const where = then.length === 0 ? [] : [`then on ${then.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+  const times = nodes.map((node) => first.find((record) => record.node === node)?.atMs);
+  const where = thenOn(nodes, times);
   const total = `${countText(counts.during)} record${counts.during === 1 ? '' : 's'}, ${rateText(counts)}`;
   return [patternText(pattern), total, ...where].join(' · ');
 }
