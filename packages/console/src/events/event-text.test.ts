@@ -62,7 +62,7 @@ test('a change names its keys, and kinds of later versions are left out', () => 
 
 test('what several nodes do at the same time is one line', () => {
   const started = (node: string, timeMs: number) => record(node, timeMs, { kind: 'started', version: '1' });
-  const groups = groupEvents(shownEvents([started('a', 100_000), started('b', 99_000), started('c', 10_000)]));
+  const groups = groupEvents(shownEvents([started('b', 100_000), started('a', 99_000), started('c', 10_000)]));
   expect(groups.map(({ nodes }) => nodes)).toEqual([['a', 'b'], ['c']]);
 });
 

@@ -6,6 +6,7 @@ import {
   toEvent,
   type VersionChange,
 } from '@porthole/contract';
+import { byText } from '../state/labels.ts';
 import { INCIDENTS, type IncidentsView } from '../state/view.ts';
 import { formatCounted, formatSpan, showValue } from '../ui/format.ts';
 import type { IconName } from '../ui/icon.tsx';
@@ -247,6 +248,7 @@ export function groupEvents(events: readonly ShownEvent[]): (ShownEvent & { node
     if (!same) groups.push({ ...event, nodes: [event.node] });
     else if (!same.nodes.includes(event.node)) same.nodes.push(event.node);
   }
+  for (const { nodes } of groups) nodes.sort(byText);
   return groups;
 }
 

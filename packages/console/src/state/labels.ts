@@ -90,6 +90,6 @@ export function labelOf({ labels = {}, role }: Pick<Labelled, 'labels' | 'role'>
 }
 
 /** `rack=2` before `rack=10`. */
-function byText(a: string, b: string): number {
+export function byText(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
