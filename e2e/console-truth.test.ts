@@ -110,6 +110,16 @@ describe('what the console reports', () => {
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
   });
 
+  it('a record whose line has other words than the page shows of it is neither found nor marked', async () => {
+    const json = (ts: string) => `${JSON.stringify({ level: 'info', ts, msg: 'moved', shard: 7 })}\n`;
+    const files = { 'a.log': json(new Date(Date.now() - 2000).toISOString()), 'b.log': line(1, 'shard=7 moved') };
+    const [{ url }] = await startCluster([{ files }]);
+    const { page } = await openConsole(browser(), url, { path: '/logs?q=shard%3D7' });
+    await waitUntilVisible(page.getByText('1 match', { exact: true }));
+    await eventually(async () => expect(await page.locator('mark').allTextContents()).toEqual(['shard=7']));
+    expect(await page.getByText('shard=7').count()).toBeGreaterThan(1);
+  });
+
   it('an incomplete regex leaves rows, nodes and the live button unchanged', async () => {
     const [{ url }] = await startCluster([
       { files: { 'a.log': countedLines(30) } },

@@ -231,6 +231,7 @@ export function recordedView(id: string): LogsView {
 
 /** `broker-1 : lind-broker`; `lind-broker` of all nodes. */
 export function sourceName({ node, log }: SourceChoice): string {
-  const name = log?.kind === 'family' ? log.name.replace(/\.log$/, '') : log?.name;
-  return [...(node === '*' && name !== undefined ? [] : [node]), ...(name === undefined ? [] : [name])].join(' : ');
+  if (!log) return node;
+  const name = log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name;
+  return node === '*' ? name : `${node} : ${name}`;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { PAST_RATE, type WrittenLog, writeHistory, writeLive } from './write-rec
 const DEFAULT_NODES = 3;
 
 const PARENT_CHECK_MS = 500;
+
+const TOKEN = 'token';
 
 export interface DemoCluster {
   /** URL of its first node. */
@@ -60,6 +63,8 @@ export async function startDemo(invocation: Invocation, signal: AbortSignal): Pr
   // Also when a second signal exits the process.
   process.once('exit', remove);
   try {
+    // So that the nodes tell each other whether they have the same secrets.
+    writeFileSync(join(dir, TOKEN), randomBytes(24).toString('base64url'), { mode: 0o600 });
     const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES, Date.now());
     const archive = invocation.isOn('archive') ? await openDemoArchive(join(dir, 'clickhouse')) : undefined;
     const demo = await startDemoNodes(invocation, { dir, nodes, archive }).catch(async (error: unknown) => {
@@ -215,7 +220,7 @@ function settingsFor({ id }: DemoNode, dir: string): PartialSettings {
     node: { hostName: id },
     service: { logDir: join(dir, 'log'), configFile: join(dir, 'broker.toml') },
     logging: { dir: join(dir, 'porthole') },
-    cluster: { name: 'demo', nodeId: id },
+    cluster: { name: 'demo', nodeId: id, tokenFile: join(dir, '..', TOKEN) },
   };
 }
 

@@ -4,7 +4,15 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { eventClass, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatCount, formatDate, formatMinute, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
+import {
+  formatCount,
+  formatCounted,
+  formatDate,
+  formatMinute,
+  formatSecond,
+  formatShortTime,
+  formatSpan,
+} from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type HistogramResult, isPartialCount } from '../source/log-source.ts';
 
@@ -377,7 +385,7 @@ export function stackHeights(counts: readonly number[], whole: number): number[]
 function barText({ errors, counts }: ChartBar, parts: readonly ChartPart[] | null): string {
   const others = counts.at(-1) ?? 0;
   if (!parts)
-    return `${formatCount(errors)} errors, ${formatCount(counts[0] ?? 0)} warnings, ${formatCount(others - errors)} others`;
+    return `${formatCounted(errors, 'error')}, ${formatCounted(counts[0] ?? 0, 'warning')}, ${formatCounted(others - errors, 'other')}`;
   return [...parts.map(({ name }) => name), 'others']
     .map((name, index) => ({ name, count: counts[index] ?? 0 }))
     .filter(({ count }) => count > 0)

@@ -2,7 +2,8 @@ import { fieldValues } from '@porthole/logs/query';
 import { Component } from 'preact';
 import { nodeStyle } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
+import { formatBytes, formatCounted, formatDate, formatTime } from '../../ui/format.ts';
+import { isMatch } from '../model/fold-rows.ts';
 import type { TextMatcher } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import {
@@ -101,24 +102,22 @@ export class RecordRow extends Component<RecordRowProps> {
     );
   }
 
-  #message({ isWrapped, withLog, matcher, zone }: RowStyle) {
+  #message({ isWrapped, withLog, matcher: wanted, zone }: RowStyle) {
     const { record, isNewDay, isExpanded, fold, isOpened, onOpen, onToggle } = this.props;
+    // Its file may say the same in other words: what is not searched is not marked.
+    const matcher = wanted && isMatch(record, wanted) ? wanted : null;
     const isWhole = isWrapped || isExpanded;
     const whole = record.message.slice(0, SHOWN_CHARACTERS);
     const lines = whole.split(/\r?\n/);
     const message = isWhole ? whole : (lines[0] ?? '');
     const context = pairsText(record).slice(0, Math.max(0, SHOWN_CHARACTERS - whole.length));
-    const component = componentText(record);
+    const part = componentText(record) || (withLog && record.file.replace(/\.log$/, ''));
     const hidden = hiddenBytes(record);
     const timeMs = recordTime(record);
     return (
       <span class="row-message" {...CELL}>
         {isNewDay && timeMs !== undefined ? <b class="row-day">{formatDate(timeMs, zone)}</b> : null}
-        {component ? (
-          <span class="fixed faint row-component">{visibleText(component.slice(0, 200))}</span>
-        ) : withLog ? (
-          <span class="fixed faint row-component">{record.file.replace(/\.log$/, '')}</span>
-        ) : null}
+        {part ? <span class="fixed faint row-component">{visibleText(part.slice(0, 200))}</span> : null}
         <span class="row-text">
           <MessageText text={message} matcher={matcher} />
           {context ? (
@@ -130,7 +129,7 @@ export class RecordRow extends Component<RecordRowProps> {
         </span>
         {isWrapped || lines.length <= 1 ? null : (
           <button type="button" class="fixed dim row-more" tabIndex={-1} onClick={() => onToggle(record, 'lines')}>
-            {isExpanded ? 'fewer lines' : `+${lines.length - 1} ${lines.length === 2 ? 'line' : 'lines'}`}
+            {isExpanded ? 'fewer lines' : `+${formatCounted(lines.length - 1, 'line')}`}
           </button>
         )}
         {fold === null ? null : (

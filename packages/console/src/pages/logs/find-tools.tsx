@@ -15,13 +15,11 @@ interface FindToolsProps {
 /** Whether other records are shown beside matches, and steps between them. */
 export function FindTools({ view, find, workspace, change }: FindToolsProps) {
   const { index, total, isSearching, message } = find;
-  const position = index === null ? '' : `${formatCount(index)} of `;
-  const count =
-    total === null
-      ? isSearching
-        ? 'searching…'
-        : ''
-      : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
+  const matches = (all: number) =>
+    index === null
+      ? `${formatCount(all)} match${all === 1 ? '' : 'es'}`
+      : `${formatCount(index)} of ${formatCount(all)}`;
+  const count = total !== null ? matches(total) : isSearching ? 'searching…' : '';
   return (
     <span class="flex wrap">
       <span class="dim find-count" role="status">

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { Card } from '../../ui/controls.tsx';
-import { formatCount, formatSpan } from '../../ui/format.ts';
+import { formatCounted, formatSpan } from '../../ui/format.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { ResourceNote } from '../../ui/notes.tsx';
 import { clockText, isClockOff, stateText, waitingText } from './node-health.ts';
@@ -88,7 +88,7 @@ function seenChecks(node: ClusterNode, self: string): Check[] {
 function archiveChecks(about: NodeDescription | null): Check[] {
   if (!about?.archive) return [];
   const { problem, lostBytes, shippedRecords } = about.archive;
-  const shipped = `${formatCount(shippedRecords)} records shipped since its start`;
+  const shipped = `${formatCounted(shippedRecords, 'record')} shipped since its start`;
   const detail = [...(problem === null ? [] : [problem]), waitingText(about.archive), shipped].join(' · ');
   return [{ name: 'archive', isOk: problem === null && lostBytes === 0, detail }];
 }
