@@ -1,3 +1,4 @@
+import { resumeCursor } from '@porthole/logs';
 import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { joinCursors, LogPositions } from '@porthole/records';
 
@@ -31,7 +32,8 @@ export class FollowPosition {
   }
 
   track(record: FoundRecord): void {
-    this.#positions.track(record);
+    // With its time: if its file is gone by then, what is left of the log, and not older, follows it.
+    this.#positions.track({ ...record, cursor: resumeCursor(record) });
   }
 
   /** Where all logs stand, after the records so far. */

@@ -6,6 +6,7 @@ import {
   type ConfigOptions,
   type ConfigVersion,
   type FileRequest,
+  formatSpan,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -326,16 +327,20 @@ export class RecordedNode implements NodeState {
   }
 }
 
+const DAY_MS = 24 * 3_600_000;
+
 /** `recorded by storage-1, until 03:15:42.118 (0.3 s before it was lost)` */
 export function recordedText(
   by: string | null,
   { asOfMs, missingMs }: { asOfMs: number; missingMs: number | null },
 ): string {
   if (by === null) return 'nothing of it was recorded';
-  const until = new Date(asOfMs).toISOString().slice(11, -1);
+  const time = new Date(asOfMs).toISOString();
+  const until = (missingMs ?? 0) < DAY_MS ? time.slice(11, -1) : time;
   if (missingMs === null) return `recorded by ${by} only as it was followed there, until ${until}`;
-  const lost = missingMs === 0 ? '' : ` (${(missingMs / 1000).toFixed(1)} s before it was lost)`;
-  return `recorded by ${by}, until ${until}${lost}`;
+  if (missingMs === 0) return `recorded by ${by}, until ${until}`;
+  const missing = missingMs < 60_000 ? `${(missingMs / 1000).toFixed(1)} s` : formatSpan(missingMs);
+  return `recorded by ${by}, until ${until} (${missing} before it was lost)`;
 }
 
 /** The start of the first line at or after an offset; of the last line if there is none. */

@@ -5,12 +5,13 @@ import type { NodeState } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { eventually, tempDir } from '@porthole/logs/testing';
 import type { FollowItem, FoundRecord, SearchQuery } from '@porthole/logs/types';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { member, NOW_MS, profile } from '../state/testing/fake-deps.ts';
 import { description } from '../state/testing/fake-node.ts';
 import { collectResponse } from '../testing/collect-response.ts';
 import { endItem } from '../testing/fake-node.ts';
 import { LogDirNode, logLines } from '../testing/log-dir-node.ts';
+import { recordedText } from './recorded-node.ts';
 import { Recorder } from './recorder.ts';
 import { Recordings } from './recordings.ts';
 
@@ -116,6 +117,16 @@ async function messages(recordings: Recordings): Promise<string[]> {
   found.push(...records);
   return found.map(({ message }) => message);
 }
+
+test.each([
+  [0, 'recorded by a, until 10:41:07.005'],
+  [300, 'recorded by a, until 10:41:07.005 (0.3 s before it was lost)'],
+  [3_600_000, 'recorded by a, until 10:41:07.005 (1 h before it was lost)'],
+  [30 * 86_400_000, 'recorded by a, until 2026-11-19T10:41:07.005Z (30 d before it was lost)'],
+  [null, 'recorded by a only as it was followed there, until 10:41:07.005'],
+])('what is missing of a recording, in words (%s)', (missingMs, text) => {
+  expect(recordedText('a', { asOfMs: Date.parse('2026-11-19T10:41:07.005Z'), missingMs })).toBe(text);
+});
 
 describe('a recorder', () => {
   it('begins with what was written before, and goes on after a cut and a restart', async () => {

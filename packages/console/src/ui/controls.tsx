@@ -91,19 +91,18 @@ export function Chip({ tone, icon, class: kind = '', children }: ChipProps) {
 
 interface ConditionProps {
   text: string;
-  label?: string;
   class?: string;
   children?: ComponentChildren;
   onRemove: () => void;
 }
 
 /** A condition of a view in a list, with a button that removes it. */
-export function Condition({ text, label = `Remove ${text}`, class: kind = '', children, onRemove }: ConditionProps) {
+export function Condition({ text, class: kind = '', children, onRemove }: ConditionProps) {
   return (
     <li class={`chip is-accent ${kind}`.trim()}>
       {children}
       <span>{text}</span>
-      <IconButton label={label} icon="close" onClick={onRemove} />
+      <IconButton label={`Remove: ${text}`} icon="close" onClick={onRemove} />
     </li>
   );
 }

@@ -61,6 +61,7 @@ test.each([
 });
 
 test.each([
+  [{ recordedBy: 'n1', missingMs: 3_600_000 }, 'recorded by n1, until 10:41:07.005 (1 h before it was lost)'],
   [{ recordedBy: 'n1', missingMs: 300 }, 'recorded by n1, until 10:41:07.005 (0.3 s before it was lost)'],
   [{ recordedBy: 'n1', missingMs: 0 }, 'recorded by n1, until 10:41:07.005'],
   [{ recordedBy: 'n1', archive: ARCHIVE }, 'recorded by n1, until 10:41:07.005; older lines are from the archive'],

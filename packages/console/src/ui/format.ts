@@ -40,7 +40,8 @@ export function recordedText(
 ): string {
   const until = `until ${formatTime(asOfMs, zone)}`;
   if (recordedBy === undefined) return archive ? `from the archive, ${until}` : `known ${until}`;
-  const lost = missingMs > 0 ? ` (${(missingMs / 1000).toFixed(1)} s before it was lost)` : '';
+  const missing = missingMs < 60_000 ? `${(missingMs / 1000).toFixed(1)} s` : formatSpan(missingMs);
+  const lost = missingMs > 0 ? ` (${missing} before it was lost)` : '';
   return `recorded by ${recordedBy}, ${until}${lost}${archive ? '; older lines are from the archive' : ''}`;
 }
 

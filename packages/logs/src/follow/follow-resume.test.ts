@@ -71,6 +71,8 @@ async function textsUpTo(last: string, logs: LogDir, query: Partial<FollowQuery>
 const itemTexts = (items: readonly FollowItem[]) =>
   items.map((item) => (item.type === 'record' ? item.raw : item.type));
 
+const resumed = (record: FoundRecord) => ({ cursor: resumeCursor(record) });
+
 async function newestRecord(dir: string): Promise<FoundRecord> {
   const logs = openDir(dir);
   const [record] = await take(logs, { start: { back: 1 } }, 1);
@@ -383,6 +385,26 @@ test.each([true, false])(
     writeFileSync(path, lines(4, 6));
     const items = await take(openDir(dir), { start: { cursor } }, 4);
     expect(itemTexts(items)).toEqual(['gap', ...lines(4, 6).trimEnd().split('\n')]);
+  },
+);
+
+test.each([true, false])(
+  'after a deleted record of one of several logs: a gap, then all that is left and not older (time known: %s)',
+  async (isTimed) => {
+    const { dir, path } = log(lines(1, 3));
+    const { cursor } = isTimed ? resumed(await newestRecord(dir)) : await newestRecord(dir);
+    rmSync(path);
+    writeFileSync(path, lines(4, 6));
+    writeFileSync(join(dir, 'other.log'), line(1));
+    const other = await take(openDir(dir), { family: 'other.log', start: { back: 1 } }, 1);
+    const marks = [cursor, (other[0] as FoundRecord).cursor].join('~');
+    const start = { cursor: marks, sinceMs: FIRST_MS + 5000 };
+    const follow = collectFollow(openHub(dir), { start });
+    const left = lines(isTimed ? 4 : 5, 6)
+      .trimEnd()
+      .split('\n');
+    await eventually(() => expect(itemTexts(follow.items)).toEqual(['gap', ...left]));
+    await follow.stop();
   },
 );
 

@@ -190,7 +190,10 @@ describe('a follow of the cluster', () => {
     expect(follow.summaries.filter((line) => line.startsWith('a '))).toEqual(
       expect.arrayContaining(['a one', 'a failed', 'a ok', 'a two']),
     );
-    expect(a.follows.map(({ start }) => start)).toEqual(['end', { cursor: 'c7', sinceMs: expect.any(Number) }]);
+    expect(a.follows.map(({ start }) => start)).toEqual([
+      'end',
+      { cursor: expect.stringMatching(/^c7\.a\./), sinceMs: expect.any(Number) },
+    ]);
   });
 
   it('resumes where all logs of a member stood, and emits that only to those who ask', async () => {
@@ -210,7 +213,7 @@ describe('a follow of the cluster', () => {
     expect(plain.summaries).not.toContain('position');
     expect(a.follows.map(({ start }) => start)).toEqual([
       'end',
-      { cursor: 'start~c6~d1~c7', sinceMs: expect.any(Number) },
+      { cursor: expect.stringMatching(/^start~c6~d1~c7\.a\./), sinceMs: expect.any(Number) },
     ]);
   });
 

@@ -186,7 +186,7 @@ export function Conditions({ view, change }: Pick<QueryBarProps, 'view' | 'chang
         </Condition>
       ))}
       {conditions.map(({ text, rest }) => (
-        <Condition key={text} text={text} label={`Remove: ${text}`} onRemove={() => change(rest)} />
+        <Condition key={text} text={text} onRemove={() => change(rest)} />
       ))}
     </ul>
   );

@@ -84,7 +84,7 @@ async function* resume(
     const mark = markIn(only) ?? marks.at(-1);
     const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
     if (!(await only.moveAfter(resumePoint)))
-      yield* emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered }, deps);
+      yield* emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered, sinceMs }, deps);
     return;
   }
   let newestMs: number | undefined;
@@ -102,7 +102,7 @@ async function* resume(
       newestMs = laterTime(newestMs, timeMs);
     }
     if (!(await reader.moveAfter(resumePoint)))
-      named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
+      named.push(() => emitAfter(reader, { resumePoint, mark, isStrict, sinceMs }, deps));
   }
   yield* mergeStreams(named, deps.permits);
   const fromStart = unnamed.map((reader) => () => emitSince(reader, undefined, deps));
@@ -127,12 +127,14 @@ interface ResumeOptions {
   mark: RecordMark | undefined;
   /** Throws if the record was deleted. */
   isStrict: boolean;
+  /** When the follow began. */
+  sinceMs: number | undefined;
 }
 
 /** Emits what follows a record. If the record was deleted, a gap comes first, then whatever is left that is not older. */
 async function* emitAfter(
   reader: TailReader,
-  { resumePoint, mark, isStrict }: ResumeOptions,
+  { resumePoint, mark, isStrict, sinceMs }: ResumeOptions,
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   if (mark?.delivered) reader.delivered.note({ cursor: resumePoint, offset: mark.offset, bytes: mark.delivered.bytes });
@@ -141,6 +143,8 @@ async function* emitAfter(
   } catch (error) {
     if (isStrict || !isGone(error)) throw error;
     yield [goneGap(reader)];
+    // Nothing says when it was written: rather a record twice than one lost.
+    if (sinceMs !== undefined) yield* emitSince(reader, { timeMs: sinceMs }, deps);
   }
 }
 
