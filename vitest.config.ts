@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { BUILT_FILES, builtPackages } from './test/built-packages.ts';
-import { LongestFirst } from './test/longest-first.ts';
 import { measureTimeoutScale } from './test/measure-timeout-scale.ts';
 import { plainEnvironment } from './test/plain-environment.ts';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
@@ -35,21 +35,29 @@ const COMMON: ViteUserConfig['test'] = {
   ...(USES_BUILD && { server: { deps: { external: [BUILT_FILES] } } }),
 };
 
-/** These replace calls of the system, or measure what the thread holds: each has a thread of its own. */
-const ALONE = [
-  'packages/*/src/**/*leaks.test.ts',
-  'packages/logs/src/file/handle-cache.test.ts',
-  'packages/logs/src/follow/tail/interleaving.test.ts',
-  'packages/logs/src/block-index/edited-files.properties.test.ts',
-  'packages/logs/src/search/hostile-files.test.ts',
-  'e2e/soak.test.ts',
+/** What `npm test` and `npm run test:system` leave out: each the files of the other tier, and what lacks a program. */
+const { TEST_TIER, TEST_SKIPPED_FILES = '' } = process.env;
+const EXCLUDED = [
+  '**/node_modules/**',
+  ...(TEST_TIER === 'gate' ? ['**/*.system.test.ts'] : []),
+  ...(TEST_TIER === 'system' ? ['**/!(*.system).test.ts'] : []),
+  ...TEST_SKIPPED_FILES.split('\n').filter((path) => path !== ''),
 ];
+const FOLDERS = ['packages/*/src/**', 'test/**', 'e2e'];
 
-/**
- * A thread for each of hundreds of files, and the same imports and scanning threads again in each, took longer than most
- * of their tests: all others share one.
- */
-const TOGETHER = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'e2e/*.test.ts'];
+/** Files that replace calls of the system, or measure what their thread holds: each has a thread of its own. */
+const ALONE = FOLDERS.map((folder) => `${folder}/*.alone*.test.ts`);
+
+/** All others share threads: imports, and threads that scan, cost more than most of the tests. */
+const TOGETHER = FOLDERS.map((folder) => `${folder}/*.test.ts`);
+
+/** Files with a thread of their own first: a shared thread ends, with all that it has loaded, when such a file is next. */
+class AloneFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => Number(b.project.config.isolate) - Number(a.project.config.isolate));
+  }
+}
 
 /** Where `npm test` reads the results. It runs some suites beside others: a summary that rewrites lines would mix them up. */
 const { TEST_REPORT } = process.env;
@@ -66,9 +74,9 @@ export default defineConfig({
     globalSetup: ['test/build-logs.ts'],
     // Three more than the usual two cores: browsers and programs are waited for, about half of the time.
     maxWorkers: 5,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: AloneFirst },
     projects: [
-      { plugins: PLUGINS, resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },
+      { plugins: PLUGINS, resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE, exclude: EXCLUDED } },
       {
         plugins: PLUGINS,
         resolve: { alias },
@@ -76,7 +84,7 @@ export default defineConfig({
           ...COMMON,
           name: 'together',
           include: TOGETHER,
-          exclude: ALONE,
+          exclude: [...EXCLUDED, ...ALONE],
           isolate: false,
         },
       },

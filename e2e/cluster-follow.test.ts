@@ -20,6 +20,7 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   const startFast = (cwd: string) =>
     ClusterProcess.start('fast', {
       flags,
+      // programs: faketime
       through: ['faketime', '-f', `+${AHEAD_MS / 1000}s`, process.execPath, BINARY],
       cwd,
     });

@@ -6,25 +6,44 @@ import { COMPILER_ENV, ONE_CHECKER, ROOT } from './steps.mjs';
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * What holds for the whole source without running it. The layers are a test, too: it reads the imports. What reads nothing
- * that is built can run meanwhile (`needsBuild`): a build keeps one core busy.
+ * What holds for the whole source without running it. Those of the gate run with `npm test`, the others with
+ * `npm run test:system`; `npm run check` runs all. What reads nothing that is built can run during the build
+ * (`needsBuild`): a build keeps one core busy.
  */
 export const CHECKS = [
   {
     name: 'format and lint',
     command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'],
+    tier: 'gate',
     needsBuild: false,
   },
-  { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json', ...ONE_CHECKER] },
+  {
+    name: 'types',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json', ...ONE_CHECKER],
+    tier: 'gate',
+    needsBuild: true,
+  },
   {
     name: 'types of the console',
     command: ['node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json', ...ONE_CHECKER],
+    tier: 'gate',
+    needsBuild: true,
   },
-  { name: 'proto', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'] },
-  { name: 'proto of etcd', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'] },
-  { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },
-  { name: 'docs', command: ['scripts/check-docs.mjs'] },
-  { name: 'layers', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/layers.test.ts'], isTest: true },
+  {
+    name: 'proto',
+    command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'],
+    tier: 'system',
+    needsBuild: true,
+  },
+  {
+    name: 'proto of etcd',
+    command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'],
+    tier: 'system',
+    needsBuild: true,
+  },
+  { name: 'dead code', command: ['node_modules/knip/bin/knip.js'], tier: 'system', needsBuild: true },
+  { name: 'docs', command: ['scripts/check-docs.mjs'], tier: 'system', needsBuild: true },
+  { name: 'layers', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/layers.test.ts'], needsBuild: true },
 ];
 
 /** What needs everything built from the source as it is: only `npm test` is sure of that. */
@@ -33,6 +52,8 @@ export const BUILT_CHECKS = [
     // Also without the types of Node.js: it runs in browsers. With the declarations of the other packages.
     name: 'types of the client',
     command: ['node_modules/typescript/bin/tsc', '-p', 'packages/client/tsconfig.json', '--noEmit', ...ONE_CHECKER],
+    tier: 'gate',
+    needsBuild: true,
   },
 ];
 

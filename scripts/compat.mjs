@@ -20,7 +20,7 @@ if (failed.length > 0) fail(`failed on Node.js ${failed.join(', ')}`);
 
 function passes(version) {
   const node = nodeOf(version);
-  const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'e2e/packages.test.ts'];
+  const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'e2e/packages.system.test.ts'];
   const PATH = [dirname(node), process.env.PATH].join(delimiter);
   console.error(`Node.js ${version}: ${node}`);
   return (

@@ -17,6 +17,11 @@ type ProgramName =
   | 'journalctl'
   | 'jq'
   | 'initdb'
+  | 'ip'
+  | 'prlimit'
+  | 'strace'
+  | 'faketime'
+  | 'unshare'
   | 'lnav'
   | 'logrotate'
   | 'mandoc'
@@ -44,6 +49,8 @@ type ProgramName =
   | 'wrk'
   | 'zgrep';
 
+/** The Debian package of each program. */
+export const PACKAGES: Readonly<Record<string, string>>;
 export class ProgramsMissing extends Error {}
 export function ensurePrograms<Name extends ProgramName>(names: readonly Name[]): Map<Name, string>;
 /** Where a program is; `undefined` if it is not installed. */

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 /* Programs of the system that tests and benchmarks run. Plain JavaScript: it runs before anything is installed. */
 
 /** The Debian package of each. */
-const PACKAGES = {
+export const PACKAGES = {
   chromium: 'chromium-headless-shell',
   'clickhouse-client': 'clickhouse-client',
   'clickhouse-server': 'clickhouse-server',
@@ -22,6 +22,7 @@ const PACKAGES = {
   goaccess: 'goaccess',
   grep: 'grep',
   grpc_python_plugin: 'protobuf-compiler-grpc',
+  ip: 'iproute2',
   journalctl: 'systemd',
   jq: 'jq',
   lnav: 'lnav',
@@ -48,6 +49,7 @@ const PACKAGES = {
   strace: 'strace',
   'systemd-sysusers': 'systemd',
   tar: 'tar',
+  unshare: 'util-linux',
   'systemd-analyze': 'systemd',
   'systemd-journal-remote': 'systemd-journal-remote',
   wc: 'coreutils',
@@ -78,11 +80,36 @@ export class ProgramsMissing extends Error {
   name = 'ProgramsMissing';
 }
 
-/** Finds the programs, installing those that are missing where that is possible. Never goes on without one. */
+/** Finds the programs; installs missing ones where that is possible, and throws otherwise. */
 export function ensurePrograms(names) {
-  const missing = names.filter((name) => findProgram(name) === undefined);
-  if (missing.length > 0) installPackages(missing);
-  return new Map(names.map((name) => [name, findProgram(name) ?? giveUp([name])]));
+  const missing = missingPrograms(names);
+  if (missing.length > 0) installPrograms(missing);
+  return new Map(names.map((name) => [name, findProgram(name)]));
+}
+
+export function missingPrograms(names) {
+  return names.filter((name) => findProgram(name) === undefined);
+}
+
+/** As root on Debian. */
+export function canInstall() {
+  return process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
+}
+
+/** Says so first: it takes a minute and changes the machine. */
+export function installPrograms(names) {
+  if (!canInstall()) giveUp(names);
+  console.error(`not found: ${names.join(', ')}; installing: ${installCommand(names)}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const run = (...args) => spawnSync('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { env, encoding: 'utf8' });
+  run('update'); // a fresh machine or container has no package lists yet
+  const { status, stderr } = run('install', '-y', '--no-install-recommends', ...packagesOf(names));
+  const missing = missingPrograms(names);
+  if (status !== 0 || missing.length > 0) giveUp(missing.length > 0 ? missing : names, stderr);
+}
+
+export function installCommand(names) {
+  return `apt-get install -y --no-install-recommends ${packagesOf(names).join(' ')}`;
 }
 
 /** Where a program is; `undefined` if it is not installed. */
@@ -110,24 +137,12 @@ function isExecutable(path) {
   }
 }
 
-function installPackages(missing) {
-  const aptGet = findProgram('apt-get');
-  if (aptGet === undefined || process.getuid?.() !== 0) giveUp(missing);
-  console.error(`not found: ${missing.join(', ')}; installing with apt-get ...`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const run = (...args) => spawnSync(aptGet, args, { env, encoding: 'utf8' });
-  run('update'); // a fresh machine or container has no package lists yet
-  const { status, stderr } = run('install', '-y', '--no-install-recommends', ...packagesOf(missing));
-  if (status !== 0) giveUp(missing, stderr);
-}
-
 function giveUp(missing, reason = '') {
-  const command = `apt-get install -y ${packagesOf(missing).join(' ')}`;
   throw new ProgramsMissing(
-    `${missing.join(' and ')} needed: install with "${command}" as root, or put on PATH ${reason}`,
+    `${missing.join(' and ')} needed: install with "${installCommand(missing)}" as root, or put on PATH ${reason}`.trim(),
   );
 }
 
 function packagesOf(names) {
-  return names.map((name) => PACKAGES[name]);
+  return [...new Set(names.map((name) => PACKAGES[name]))];
 }

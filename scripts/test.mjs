@@ -1,62 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { BUILT_CHECKS, CHECKS, runChecks } from './checks.mjs';
-import { ensurePrograms } from './programs.mjs';
+import { neededPrograms } from './needed-programs.mjs';
+import { canInstall, installCommand, installPrograms, missingPrograms } from './programs.mjs';
 import { runGroup } from './run-group.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
 
-// npm test            everything: checks, then all suites
-// npm test -- FILTER  only test files whose path holds FILTER, without the checks
-const filters = process.argv.slice(2);
-await install();
-// A check that is a test runs with the suites.
-const [early, late] = [false, true].map((needsBuild) =>
-  filters.length > 0
-    ? []
-    : [...CHECKS, ...BUILT_CHECKS].filter((check) => !check.isTest && (check.needsBuild ?? true) === needsBuild),
-);
-const earlyChecks = runChecks(early);
-await build();
-try {
-  ensurePrograms([
-    'chromium',
-    'clickhouse-server',
-    'curl',
-    'etcd',
-    'faketime',
-    'firefox-esr',
-    'git',
-    'grpc_python_plugin',
-    'initdb',
-    'journalctl',
-    'jq',
-    'lnav',
-    'logrotate',
-    'mandoc',
-    'mariadb',
-    'mariadb-install-db',
-    'mariadbd',
-    'nginx',
-    'openssl',
-    'postgres',
-    'prlimit',
-    'prometheus',
-    'promtool',
-    'protoc',
-    'psql',
-    'python3-grpcio',
-    'redis-cli',
-    'redis-server',
-    'sqlite3',
-    'strace',
-    'systemd-analyze',
-    'systemd-journal-remote',
-    'systemd-sysusers',
-  ]);
-} catch (error) {
-  fail(error.message);
-}
+// npm test              the gate: checks, and all tests but those of the system tier
+// npm run test:system   the system tier: what is heavy, hostile or about releases (*.system.test.ts), and all other checks
+// npm test -- FILTER    test files of both tiers whose path contains FILTER, without checks
+const args = process.argv.slice(2);
+const filters = args.filter((arg) => arg !== '--system');
+const tier = filters.length > 0 ? 'both' : args.includes('--system') ? 'system' : 'gate';
+
+/** Where a skipped test is a failure: there everything can be installed. */
+const IS_STRICT = canInstall() || Boolean(process.env.CI);
 
 const FLAGS = [
   // Node.js 20 ends itself now and then when a thread ends whose functions are still being compiled by another.
@@ -64,81 +23,103 @@ const FLAGS = [
   // Optimises what has run for four times as long as usual: most functions of a test have done their work by then.
   ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=270000'] : []),
 ];
+
 /**
- * Each thread loads, compiles and optimises whatever its files use. So what computes does not run in the threads of the
- * suites that wait for browsers and programs about half of the time. Some of it waits, too: it has one thread more than
- * there usually are cores.
+ * Each thread loads, compiles and optimises what its files use. Computing tests run apart from those that wait for
+ * browsers and programs about half of the time. Some of them wait, too: they have one thread more than there usually are
+ * cores.
  */
 const RUNS = [
-  { args: ['packages/', 'test/', '--maxWorkers=3'] },
-  { args: ['e2e/', '--maxWorkers=2'], env: { TEST_USES_BUILD: 'true' } },
+  { paths: ['packages/', 'test/'], workers: 3 },
+  { paths: ['e2e/'], workers: 2, env: { TEST_USES_BUILD: 'true' } },
 ];
-/** More than these do not fail by chance. */
-const MAX_REPEATED_FILES = 6;
-// At the same time: suites wait for programs now and then.
-const [lateChecks, suites] = await Promise.all([runChecks(late), runSuites(filters)]);
-const checks = [...(await earlyChecks), ...lateChecks];
-const passed = checks.filter(Boolean).length + suites.passed;
-const failed = checks.filter((ok) => !ok).length + suites.failed;
-// Last, where everybody sees them: each is a test to mend.
-for (const name of suites.impatient) console.log(`FAILED BESIDE OTHERS, PASSED ALONE: ${name}`);
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 && passed > 0 && suites.ok ? 0 : 1;
 
-/**
- * A test that fails beside others and passes alone shows that it was too impatient, not that the product is wrong: a few
- * files that failed run once more with the machine to themselves, and what failed is named even if it passes then.
- */
-async function runSuites(paths) {
-  const first = joinRuns(await Promise.all((paths.length > 0 ? [{ args: paths }] : RUNS).map(runVitest)));
-  const files = first.files.filter(({ failed }) => failed.length > 0);
-  if (files.length === 0 || files.length > MAX_REPEATED_FILES) return { ...first, impatient: [] };
-  const names = files.map(({ path }) => path);
-  console.log(`running again, alone: ${names.join(', ')}`);
-  const second = await runVitest({ args: [...names, '--maxWorkers=1'] });
-  const impatient = files.flatMap(({ path, failed }) => {
-    const again = second.files.find((file) => file.path === path)?.failed ?? failed;
-    return failed.filter((name) => !again.includes(name)).map((title) => `${path}: ${title}`);
-  });
-  const others = first.files.filter(({ path }) => !names.includes(path));
-  return { ok: second.ok, impatient, ...countTests([...others, ...second.files]) };
+await install();
+const checks = tier === 'both' ? [] : [...CHECKS, ...BUILT_CHECKS].filter((check) => check.tier === tier);
+const earlyChecks = runChecks(checks.filter(({ needsBuild }) => !needsBuild));
+await build();
+const skippedFiles = preparePrograms();
+// At the same time: suites wait for programs now and then.
+const [lateChecks, ...runs] = await Promise.all([
+  runChecks(checks.filter(({ needsBuild }) => needsBuild)),
+  ...(tier === 'both' ? [{ paths: filters }] : RUNS).map(runVitest),
+]);
+const results = [...(await earlyChecks), ...lateChecks];
+const sum = (count) => runs.reduce((total, run) => total + count(run), 0);
+const passed = results.filter(Boolean).length + sum((run) => run.passed);
+const failed = results.filter((ok) => !ok).length + sum((run) => run.failed);
+const skipped = skippedFiles.size + sum((run) => run.skipped.length);
+for (const [file, programs] of skippedFiles) console.log(`skipped ${file}: it needs ${programs.join(', ')}`);
+for (const name of runs.flatMap((run) => run.skipped)) console.log(`skipped ${name}`);
+if (skippedFiles.size > 0) {
+  const missing = [...new Set([...skippedFiles.values()].flat())].sort();
+  console.log(`run as root to install what is missing, or run: ${installCommand(missing)}`);
+}
+if (skipped > 0 && IS_STRICT) console.log('a skipped test is a failure here: everything it needs can be installed');
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed === 0 && passed > 0 && !(skipped > 0 && IS_STRICT) ? 0 : 1;
+
+/** Installs the programs that the test files of this run need; the files that cannot run, with what they miss. */
+function preparePrograms() {
+  const needs = neededPrograms(listFiles());
+  const missing = missingPrograms([...new Set([...needs.values()].flat())].sort());
+  if (missing.length === 0) return new Map();
+  if (canInstall()) {
+    try {
+      installPrograms(missing);
+    } catch (error) {
+      fail(error.message);
+    }
+    return new Map();
+  }
+  const without = [...needs].map(([file, names]) => [file, names.filter((name) => missing.includes(name))]);
+  return new Map(without.filter(([, names]) => names.length > 0));
 }
 
-async function runVitest({ args, env = {} }) {
+/** The test files of this run. */
+function listFiles() {
+  const files = ['packages', 'test', 'e2e'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((path) => join(folder, path)),
+  );
+  const tests = files.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'));
+  if (tier === 'both') return tests.filter((path) => filters.some((filter) => path.includes(filter)));
+  return tests.filter((path) => path.endsWith('.system.test.ts') === (tier === 'system'));
+}
+
+async function runVitest({ paths, workers, env = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-test-'));
   const report = join(folder, 'report.json');
+  const given = {
+    ...env,
+    TEST_IS_BUILT: 'true',
+    TEST_REPORT: report,
+    TEST_TIER: tier,
+    TEST_SKIPPED_FILES: [...skippedFiles.keys()].join('\n'),
+  };
+  const vitest = [...FLAGS, 'node_modules/vitest/vitest.mjs', 'run', '--passWithNoTests', ...paths];
   try {
-    const vitest = [...FLAGS, 'node_modules/vitest/vitest.mjs', 'run'];
-    const given = { ...env, TEST_IS_BUILT: 'true', TEST_REPORT: report };
-    const status = await runGroup(process.execPath, [...vitest, ...args], { cwd: ROOT, env: given });
+    const threads = workers ? [`--maxWorkers=${workers}`] : [];
+    const status = await runGroup(process.execPath, [...vitest, ...threads], { cwd: ROOT, env: given });
     const files = JSON.parse(readFileSync(report, 'utf8')).testResults.map(readFileResult);
-    const { passed, failed } = countTests(files);
+    const count = (kind) => files.reduce((total, file) => total + file[kind], 0);
     // An error outside of all files has no failed test of its own; it still counts.
-    return { ok: status === 0, files, passed, failed: status === 0 ? failed : Math.max(1, failed) };
+    const failed = status === 0 ? count('failed') : Math.max(1, count('failed'));
+    return { passed: count('passed'), failed, skipped: files.flatMap((file) => file.skipped) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function joinRuns(runs) {
-  const sum = (count) => runs.reduce((total, run) => total + count(run), 0);
-  return {
-    ok: runs.every(({ ok }) => ok),
-    files: runs.flatMap(({ files }) => files),
-    passed: sum(({ passed }) => passed),
-    failed: sum(({ failed }) => failed),
-  };
-}
-
 function readFileResult({ name, status, assertionResults }) {
-  const titles = (wanted) => assertionResults.filter((test) => test.status === wanted).map((test) => test.fullName);
-  const failed = titles('failed');
-  // What fails to load, or before its first test, has no failed test; it still counts.
-  const isBroken = status === 'failed' && failed.length === 0;
-  return { path: relative(ROOT, name), passed: titles('passed').length, failed: isBroken ? ['(all of it)'] : failed };
-}
-
-function countTests(files) {
-  const sum = (count) => files.reduce((total, file) => total + count(file), 0);
-  return { passed: sum((file) => file.passed), failed: sum((file) => file.failed.length) };
+  const withStatus = (wanted) => assertionResults.filter((test) => test.status === wanted);
+  const failed = withStatus('failed').length;
+  // A file that fails to load, or before its first test, has no failed test; it still counts.
+  const isBroken = status === 'failed' && failed === 0;
+  const path = relative(ROOT, name);
+  const skipped = assertionResults.filter((test) => !['passed', 'failed'].includes(test.status));
+  return {
+    passed: withStatus('passed').length,
+    failed: isBroken ? 1 : failed,
+    skipped: isBroken ? [] : skipped.map((test) => `${path}: ${test.fullName}`),
+  };
 }

@@ -69,6 +69,7 @@ async function untilSuccess(program: string, args: readonly string[]): Promise<v
   }
 }
 
+// programs: curl etcd initdb mariadb mariadb-install-db mariadbd nginx postgres psql redis-cli redis-server
 function find(name: Parameters<typeof ensurePrograms>[0][number]): string {
   return ensurePrograms([name]).get(name) ?? name;
 }

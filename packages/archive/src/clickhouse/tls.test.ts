@@ -7,6 +7,7 @@ import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 
 /** A server that is known to `ca.crt`, and to nobody else. */
 function makeCertificates(dir: string): void {
+  // programs: openssl
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' });
   const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
   for (const name of ['ca', 'other'])

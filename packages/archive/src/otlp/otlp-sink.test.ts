@@ -272,6 +272,7 @@ describe('credentials', () => {
 
   it('a certificate is checked with the authority of the settings, and shown if one is asked for', async () => {
     const dir = tempDir();
+    // programs: openssl
     const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' });
     for (const name of ['one', 'other'])
       openssl(

@@ -99,6 +99,7 @@ export class TestClickHouse {
   async start(): Promise<void> {
     this.#writeConfig();
     const args = [`--config-file=${join(this.dir, 'config.xml')}`];
+    // programs: clickhouse-server
     const child = spawn('clickhouse-server', args, {
       cwd: this.dir,
       env: { ...process.env, PATH },

@@ -20,6 +20,7 @@ function makeCertificates() {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = (name: string): string => join(dir, name);
   const openssl = (...args: string[]): void => {
+    // programs: openssl
     execFileSync('openssl', args, { stdio: 'ignore' });
   };
   const newKey = (name: string): string[] => {

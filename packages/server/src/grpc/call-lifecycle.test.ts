@@ -59,6 +59,7 @@ describe('a node with tokens', () => {
     const [certFile, keyFile] = [join(tempDir(), 'node.crt'), join(tempDir(), 'node.key')];
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile];
     const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    // programs: openssl
     execFileSync('openssl', ['req', '-x509', '-days', '2', ...key, ...names, '-out', certFile], { stdio: 'ignore' });
     const text = 'a line of a log\n'.repeat(200_000);
     const settings = { tls: { certFile, keyFile }, auth: { tokenFile: tokenFile() } };

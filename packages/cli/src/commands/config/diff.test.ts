@@ -40,6 +40,7 @@ test('applied to one list, it gives the other', () => {
       // git would want to create or remove the file
       if (before === after || before === '' || after === '') return;
       writeFileSync(file, before);
+      // programs: git
       execFileSync('git', ['apply', '-'], { cwd: dir, input: `${diff.join('\n')}\n` });
       expect(readFileSync(file, 'utf8')).toBe(after);
     }),

@@ -120,6 +120,7 @@ export class TestEtcd extends EtcdGateway {
       flags,
     ];
     const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch };
+    // programs: etcd
     const child = spawn('etcd', args.flat(), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#output = '';
     for (const stream of [child.stdout, child.stderr]) {

@@ -55,6 +55,7 @@ function createCertificate(dir: string, name: string, options: readonly string[]
 }
 
 function run(args: readonly string[]): void {
+  // programs: openssl
   execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 

@@ -13,6 +13,7 @@ export function selfSigned(
   const [certFile, keyFile] = [join(dir, `${name}.crt`), join(dir, `${name}.key`)];
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile];
   const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=${names}`];
+  // programs: openssl
   execFileSync('openssl', ['req', '-x509', ...key, '-days', String(days), ...subject, '-out', certFile], {
     stdio: 'ignore',
   });

@@ -36,12 +36,15 @@ const CLIENT_PROGRAM = `
 `;
 
 function ip(...args: string[]): void {
+  // programs: ip
   execFileSync('ip', args, { stdio: 'pipe' });
 }
 
 function canMakeNetworks(): boolean {
-  if (spawnSync('ip', ['netns', 'add', LEFT]).status !== 0) return false;
-  return spawnSync('ip', ['netns', 'del', LEFT]).status === 0;
+  const may =
+    spawnSync('ip', ['netns', 'add', LEFT]).status === 0 && spawnSync('ip', ['netns', 'del', LEFT]).status === 0;
+  if (!may) console.warn('this process may not make networks: tests that need one are skipped');
+  return may;
 }
 
 function connectNetworks(): void {

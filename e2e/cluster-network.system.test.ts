@@ -57,11 +57,14 @@ it.runIf(canMakeNetworks())(
 
 function canMakeNetworks(): boolean {
   const name = `porthole-try-${process.pid}`;
-  if (spawnSync('ip', ['netns', 'add', name]).status !== 0) return false;
-  return spawnSync('ip', ['netns', 'del', name]).status === 0;
+  const may =
+    spawnSync('ip', ['netns', 'add', name]).status === 0 && spawnSync('ip', ['netns', 'del', name]).status === 0;
+  if (!may) console.warn('this process may not make networks: tests that need one are skipped');
+  return may;
 }
 
 function ip(...args: string[]): void {
+  // programs: ip
   execFileSync('ip', args, { stdio: 'pipe' });
 }
 

@@ -27,6 +27,7 @@ async function serve(page: TaskPage, config: string, port: number, ...flags: str
 }
 
 /** A server that a page starts, until the test ends. */
+// programs: etcd prometheus
 function start([name, ...args]: [ProgramName, ...string[]], page: TaskPage): void {
   const program = ensurePrograms([name]).get(name) ?? name;
   const env = { ...page.env, ETCD_UNSUPPORTED_ARCH: process.arch };
@@ -60,6 +61,7 @@ test('behind nginx', async () => {
   const cert = join(nginx, 'logs.example.org.crt');
   const key = ['-keyout', join(nginx, 'logs.example.org.key'), '-out', cert];
   const names = ['-subj', '/CN=logs.example.org', '-addext', 'subjectAltName=DNS:localhost,DNS:logs.example.org'];
+  // programs: openssl
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...names, ...key], { stdio: 'pipe' });
   Object.assign(page.env, { CURL_CA_BUNDLE: cert, NODE_EXTRA_CA_CERTS: cert });
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

@@ -36,7 +36,7 @@ beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'porthole-readme-'));
   checkout = join(work, 'a deeper/other place');
   await copySources(checkout);
-  // As after an installation, which takes a third of the time of this file: test/install.test.ts tests that.
+  // As after an installation, which takes a third of the time of this file: test/install.system.test.ts tests that.
   await copyPackages(join(checkout, 'node_modules'));
   commands = shellCommands(await readFile(join(root, 'README.md'), 'utf8'));
 });
@@ -149,7 +149,7 @@ describe('the README in a fresh checkout', () => {
     end(child, 'SIGTERM');
   });
 
-  // That of the README runs in e2e/packages.test.ts, with the package as it is installed.
+  // That of the README runs in e2e/packages.system.test.ts, with the package as it is installed.
   it('the embedding example in examples/ runs', async () => {
     const { url: address, child } = await serve('node_modules/.bin/tsx', ['examples/embedded-service.ts']);
     const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as ConfigResponse;

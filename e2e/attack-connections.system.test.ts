@@ -120,6 +120,7 @@ const line = (text: string) => `2026-11-15 10:00:00.000\tINFO\ta/b.go:1\t[x]: ${
 it('clients that follow 1,300 logs leave descriptors for connections, and get a report of what they do not follow', async () => {
   const names = Array.from({ length: LOGS }, (_, number) => `service-${number}x.log`);
   const node = await AttackedNode.start({ files: Object.fromEntries(names.map((name) => [name, line('first')])) });
+  // programs: prlimit
   execFileSync('prlimit', ['--pid', String(node.program.pid), `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`]);
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

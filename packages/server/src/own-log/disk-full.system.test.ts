@@ -39,6 +39,7 @@ test.skipIf(process.platform !== 'linux')('a write that stops inside a record go
   expect((await stat(join(dir, 'porthole.log'))).size).toBe(10 * 1024);
   expect((await readFile(join(dir, 'porthole.log'), 'utf8')).endsWith('\n')).toBe(false);
 
+  // programs: prlimit
   await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
   child.stdin.end('go on\n');
   expect(JSON.parse((await answers.next()).value)).toMatchObject({ written: 1000, isFailing: false, dropped: 0 });

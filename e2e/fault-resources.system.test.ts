@@ -66,6 +66,7 @@ describe('a log directory that hangs', () => {
   async function holdUp({ program, logDir }: AttackedNode): Promise<() => Promise<void>> {
     const paths = [logDir, join(logDir, 'a.log')].flatMap((path) => ['-P', path]);
     const calls = ['-e', 'trace=file,getdents64', '-e', 'inject=file,getdents64:delay_enter=60000000'];
+    // programs: strace prlimit
     const strace = spawn('strace', ['-f', ...paths, ...calls, '-o', '/dev/null', '-p', String(program.pid)]);
     onTestFinished(() => void strace.kill('SIGKILL'));
     await once(strace.stderr, 'data'); // it says that it is attached
