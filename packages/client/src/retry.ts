@@ -54,7 +54,7 @@ export interface Clock {
 }
 
 export const SYSTEM_CLOCK: Clock = {
-  now: () => Date.now(),
+  now: () => Date.now(), // clock: the time of day next to a clock that does not jump
   random: () => Math.random(),
   wait: (ms, signal) =>
     new Promise((resolve, reject) => {

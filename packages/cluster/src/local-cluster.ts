@@ -92,7 +92,7 @@ export class LocalCluster implements ClusterState {
       readSettings: (config) => masking.readSettings(config),
       timeoutMs: limits.memberTimeoutMs,
       maxParallel: limits.maxParallel,
-      nowMs: () => Date.now(),
+      nowMs: () => Date.now(), // clock: time ranges of questions
     };
   }
 
@@ -122,6 +122,7 @@ export class LocalCluster implements ClusterState {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),
       drift: this.#deps.drift.count,
       silentMembers: this.#deps.peers.silent.count,
+      // clock: time ranges of questions
       recorded: this.#deps.recordings.usage().map(({ asOfMs, ...usage }) => ({ ...usage, ageMs: Date.now() - asOfMs })),
       keptCursors: this.#records.cursors.usage,
     };

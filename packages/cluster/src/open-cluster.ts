@@ -155,7 +155,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const { directMembers = DIRECT_MEMBERS } = options;
   const { count, dir, maxBytes, maxMs } = options.recorder;
   const recorders = new Recorders({ directory, peers, selfId, count, directMembers });
-  const nowMs = () => Date.now();
+  const nowMs = () => Date.now(); // clock: time ranges of questions
   const isLarge = () => !recorders.keepsAll;
   const states =
     membership.states &&

@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 interface Run<T> {
-  promise: Promise<T>;
+  promise: Promise<T>; // kept: this is Shared
   controller: AbortController;
   callers: number;
   isRunning: boolean;
@@ -167,7 +167,7 @@ export class SharedByKey<K, T> {
 declare const isOwned: unique symbol;
 
 /** Work in the background, which somebody waits for at most when it is stopped. It never rejects: see `owned`. */
-export type Owned = Promise<void> & { readonly [isOwned]: true };
+export type Owned = Promise<void> & { readonly [isOwned]: true }; // kept: what owned() returns
 
 /** Makes work in the background somebody's: its failure goes to `onError`, when it happens and not when it is awaited. */
 export function owned(work: Promise<unknown>, onError: (error: unknown) => void): Owned {

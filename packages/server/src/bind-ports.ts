@@ -182,6 +182,7 @@ interface NodeSearch {
 async function findNode(ports: readonly number[], { host, isTls, grpcPort }: NodeSearch): Promise<string | undefined> {
   const { probeNode } = await import('./doctor/probe-node.ts');
   for (const port of new Set(ports)) {
+    // clock: compared with the start of another process
     const node = await probeNode({ host, port, isTls, nowMs: Date.now });
     if (!node || (grpcPort !== undefined && (node.grpcPort ?? grpcPort) !== grpcPort)) continue;
     return node.version === undefined ? 'a running Porthole node' : `a running Porthole node (version ${node.version})`;

@@ -82,7 +82,7 @@ export class LocalNode implements NodeState {
     const problems = await this.#deps.problems();
     const archive = this.#deps.shipping?.();
     // Read last: the client compares it with its own clock.
-    const clockMs = Date.now();
+    const clockMs = Date.now(); // clock: the clock that is shown to others
     return {
       node,
       observes,

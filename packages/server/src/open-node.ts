@@ -59,6 +59,7 @@ export async function openNode(
   const loaded = await loadSettings({ ...sources, hasCredentials, isEmbedded, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
+  // clock: when the node came online
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
   const phase = { isStopping: false };
   const isStopping = () => phase.isStopping;

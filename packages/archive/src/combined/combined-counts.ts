@@ -239,7 +239,7 @@ export function commonWidth(
   const onDisk = facts.members.flatMap(({ logs }) => [...logs.values()].flatMap((timeMs) => timeMs ?? []));
   const startMs = fromMs ?? [...first, ...onDisk].reduce((a, b) => Math.min(a, b), Infinity);
   const last = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.lastMs ?? []));
-  const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now());
+  const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now()); // clock: time ranges of requests
   const spanMs = Number.isFinite(startMs) ? Math.max(0, endMs - startMs) : 0;
   return bucketWidth({ spanMs, bucketMs, buckets });
 }

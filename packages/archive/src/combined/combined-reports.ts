@@ -102,7 +102,7 @@ export function withUnshipped(
   // A member without logs has nothing to ship.
   const hasLogs = ({ id, isAlive, logs }: MemberFacts) => !isAlive || logs.size > 0 || nodes.has(id);
   const members = new Set(facts.filter((member) => isSelected(member, request) && hasLogs(member)).map(({ id }) => id));
-  const untilMs = Math.min(request.toMs ?? Infinity, Date.now() - MAX_LAG_MS);
+  const untilMs = Math.min(request.toMs ?? Infinity, Date.now() - MAX_LAG_MS); // clock: compared with times of records
   return [...new Set([...found.keys(), ...members])].sort().map((id) => {
     const nothing: MemberReport = { id, outcome: 'ok', detail: null, elapsedMs: 0, count: 0, asOfMs: null };
     const report = found.get(id) ?? nothing;

@@ -567,6 +567,7 @@ export class Remembered<T> {
       this.#failure = undefined;
       return value;
     } catch (error) {
+      // clock: since when something fails, for people
       this.#failure = { error, sinceMs: this.#failure?.sinceMs ?? Date.now() };
       throw error;
     }

@@ -1,4 +1,6 @@
+// owner: a listener from birth; the body is read with an idle time and fails if it is cut
 import * as http from 'node:http';
+// owner: a listener from birth; the body is read with an idle time and fails if it is cut
 import * as https from 'node:https';
 import { errorMessage } from '@porthole/contract';
 import { SinkError } from '../sink-error.ts';

@@ -229,6 +229,7 @@ function readOutcome(status: number, headers: NodeJS.Dict<string | string[]>, bo
   const isTaken = status >= 200 && status < 300;
   const detail = shorten(response?.detail || (isTaken ? '' : isPage ? '' : printable(body)));
   if (RETRYABLE.has(status)) {
+    // clock: dates that receivers send
     const retryAfterMs = readRetryAfter(headers['retry-after']?.toString(), Date.now());
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) };
     throw new SinkError('OTLP_BUSY', `status ${status}${detail === '' ? '' : `: ${detail}`}`, wait);

@@ -39,6 +39,7 @@ export interface ArchiveStateOptions {
 export class ArchiveState {
   readonly #deps: QueryDeps;
 
+  // clock: as of when a response is
   constructor({ reader, cluster, isHidden, matchRegex, nowMs = Date.now }: ArchiveStateOptions) {
     const table = (name: string) => `${quoteName(reader.database)}.${quoteName(name)}`;
     this.#deps = { reader, records: table(RECORDS), progress: table(PROGRESS), cluster, isHidden, matchRegex, nowMs };

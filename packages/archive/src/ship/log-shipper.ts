@@ -88,7 +88,7 @@ export class LogShipper {
 
   private constructor(options: ShipperOptions) {
     this.#options = options;
-    const { now = Date.now } = options;
+    const { now = Date.now } = options; // clock: versions of rows, and ages of records
     this.#now = () => Math.floor(now());
     this.#sleep = options.sleep ?? ((ms, signal) => pause(ms, signal, { ref: false }));
     this.#builder = new BatchBuilder(options.sink, options.batchRows);

@@ -74,7 +74,7 @@ export class ProgressWriter {
 
   constructor(options: ProgressWriterOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? Date.now; // clock: up to when records were shipped
     this.#schedule();
   }
 

@@ -1,3 +1,4 @@
+// owner: the process and its input have listeners from birth; a failure ends the program with a message
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

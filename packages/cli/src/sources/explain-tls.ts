@@ -1,4 +1,4 @@
-import { connect, type PeerCertificate } from 'node:tls';
+import { connect, type PeerCertificate } from 'node:tls'; // owner: one probe with a timeout; an error is the answer
 
 /* Why a TLS connection failed, in words that say what to change. Loaded only when one did. */
 

@@ -1,3 +1,4 @@
+// owner: a listener from birth; the reader of the body gets what comes after the head
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { PortholeError } from '@porthole/contract';
 import type { ClientTls } from './tls-files.ts';
@@ -29,6 +30,7 @@ async function send(
     ...(signal && { signal }),
     ...(isTls && tls),
   };
+  // owner: a listener from birth; the reader of the body gets what comes after the head
   const request = isTls ? (await import('node:https')).request : requestHttp;
   return new Promise((resolve, reject) => {
     /** It has a response, or a reason why not. */

@@ -100,6 +100,7 @@ function tellApart(sources: readonly LogSource[]): LogSource[] {
 /** Argument for standard input. */
 const STDIN = '-';
 
+// absence: of the input of the program itself
 const NO_INPUT = 'standard input is empty; to read the logs of a node instead, name it with --url';
 
 /** Whether flags or the environment name a node or nodes. */

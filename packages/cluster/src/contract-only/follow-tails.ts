@@ -45,7 +45,7 @@ export async function* followTails(
       const stay = mirror.onRezoned(() => moving.abort());
       const ends = AbortSignal.any([controller.signal, moving.signal]);
       const batches = logs.follow({ ...query, start: position.start() }, { signal: ends })[Symbol.asyncIterator]();
-      position.started(Date.now());
+      position.started(Date.now()); // clock: where records begin that are followed
       try {
         for await (const items of polling.between(batches)) {
           isMoved = moving.signal.aborted && !controller.signal.aborted;
@@ -99,6 +99,7 @@ class Polling {
 
   /** The batches, and between them what is to say about the node. */
   async *between(batches: AsyncIterator<FollowItem[]>): AsyncGenerator<FollowItem[], void, undefined> {
+    // kept: belongs to one follow; it has a handler from birth
     let pending: Promise<IteratorResult<FollowItem[]>> | undefined;
     for (;;) {
       yield* this.#notices.splice(0);

@@ -155,7 +155,7 @@ export class TailMirror {
     const { limits } = this.#options;
     const startedMs = performance.now();
     const entries = await this.#list();
-    const atMs = Date.now();
+    const atMs = Date.now(); // clock: as of when a copy is shown
     this.#dir ??= await MirrorDir.create({ ...this.#options, zone: this.#options.zone.inUse });
     this.#listed = entries;
     const plan = planFiles(entries, { ...limits, selection });
@@ -348,7 +348,7 @@ export class TailMirror {
   #readTimes(text: Buffer): LocalTimes {
     const { node, zone } = this.#options;
     if (zone.inUse.source === 'set') return NO_TIMES;
-    return this.#localTimes.read(text, node.clock?.nowMs ?? Date.now());
+    return this.#localTimes.read(text, node.clock?.nowMs ?? Date.now()); // clock: as of when a copy is shown
   }
 
   /** What a file has more than at a time was written after that, by the clock of the node. */

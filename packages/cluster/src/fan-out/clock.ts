@@ -80,6 +80,7 @@ interface SeenClock {
 /** A correction is rounded to the coarsest of these within the uncertainty; the last always fits. */
 const STEPS_MS = [100_000, 10_000, 1000, 100, 10, 1] as const;
 
+// clock: clocks of members are compared with it
 const SYSTEM: ClockSource = { nowMs: () => Date.now(), runningMs: () => performance.now() };
 const EXACT: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 

@@ -57,6 +57,7 @@ export function createEtcdMembers({
       leaseSeconds,
       departure: {
         key: `${prefix}${departureName(self.id)}`,
+        // clock: when a node left
         value: () => encodeDeparture({ onlineTime: self.node.onlineTime, leftMs: Date.now() }),
         keepSeconds: keepDeparturesSeconds,
       },

@@ -71,6 +71,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   /** Whether the registry has responded since this node started: only then is an unlisted node not a member. */
   #isConfirmed = false;
 
+  // clock: since when a member is in its state
   constructor({ membership, profiles, nowMs = () => Date.now() }: MemberDirectoryDeps) {
     this.#membership = membership;
     this.#profiles = profiles;

@@ -17,7 +17,7 @@ export class MemberList {
   #members: readonly Member[];
   #state: 'ok' | 'stale' = 'stale';
   #detail: string | null = 'the registry was not queried yet';
-  #asOfMs = Date.now();
+  #asOfMs = Date.now(); // clock: as of when a list is shown
   /** Another node is registered with the id of this one. */
   isDuplicate = false;
   #departures: ReadonlyMap<string, Departure> = new Map();
@@ -47,7 +47,7 @@ export class MemberList {
 
   /** The registry responded: the list is current as of now. */
   confirm(): void {
-    this.#asOfMs = Date.now();
+    this.#asOfMs = Date.now(); // clock: as of when a list is shown
   }
 
   /** Publishes a draft. */

@@ -344,6 +344,7 @@ export class MemberSigns {
   }
 
   #readClock(): { wallMs: number; runningMs: number } {
+    // clock: when members were seen and lost, next to a clock that does not jump
     const { nowMs = Date.now, runningMs = () => performance.now() } = this.#deps;
     return { wallMs: nowMs(), runningMs: runningMs() };
   }

@@ -48,7 +48,7 @@ export class RegistryMembers implements Membership {
   readonly #addresses: readonly Address[];
   readonly #list: MemberList;
   readonly #closing = new AbortController();
-  readonly #known: Promise<void>;
+  readonly #known: Promise<void>; // kept: is resolved, never rejected
   #setKnown: () => void = () => {};
   #running: Owned | undefined;
   #session: RegistrySession | undefined;

@@ -32,7 +32,7 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
     kind: found.size === 1 ? 'alone' : 'static',
     state: 'ok',
     detail: null,
-    asOfMs: Date.now(),
+    asOfMs: Date.now(), // clock: as of when a list is shown
   };
   let members: readonly Member[] = [...found.values()].sort(byId);
   let isNotified = true;

@@ -43,7 +43,7 @@ export class ConfigHistory {
     const text = JSON.stringify({ config, settings: stored });
     const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
     const path = this.#path(version);
-    const now = new Date();
+    const now = new Date(); // clock: which version was last in use, by times of the file system
     try {
       // It is the newest again.
       await utimes(path, now, now);

@@ -149,6 +149,7 @@ export class Recording {
   }
 
   /** Reads what an earlier process has left; a line that it did not finish is dropped. */
+  // clock: ages of what is recorded, which outlives the process
   static async open(dir: string, limits: RecordingLimits, nowMs = () => Date.now()): Promise<Recording> {
     const recording = new Recording(dir, limits, nowMs);
     await recording.#load();

@@ -6,7 +6,7 @@ import { SharedByKey } from '@porthole/logs/shared';
 const MAX_CACHED_CHARACTERS = 8 * 1024 ** 2;
 
 /** Masks the secrets of a text; `undefined` if that is not possible. */
-export type Masked = string | undefined | Promise<string | undefined>;
+export type Masked = string | undefined | Promise<string | undefined>; // kept: a result, kept by SharedByKey
 
 /** Long enough to avoid collisions, short enough to read aloud. */
 const FINGERPRINT_BYTES = 9;

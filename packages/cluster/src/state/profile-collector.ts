@@ -32,7 +32,7 @@ const PART_SHARE = 0.9;
 const MOVED_AFTER = 10;
 
 const DEFAULTS = {
-  nowMs: () => Date.now(),
+  nowMs: () => Date.now(), // clock: as of when a configuration is shown
   runningMs: () => performance.now(),
   random: () => Math.random(),
   keeps: (_id: string) => true,

@@ -133,6 +133,7 @@ export function driftHeading({ role, label, nodes, notCompared, differences }: R
   const suffix = label === undefined ? '' : label === '' ? ' without label' : ` with ${label}`;
   if (nodes.length === 1) return `Only 1 ${kind}node${suffix}`;
   const among = `among ${nodes.length} ${kind}nodes${suffix}`;
+  // absence: the text says what was compared
   if (driftCount === 0) return `No key${notCompared.length > 0 ? ' that could be compared' : ''} differs ${among}`;
   return driftCount === 1 ? `1 key differs ${among}` : `${driftCount} keys differ ${among}`;
 }

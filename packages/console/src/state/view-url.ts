@@ -340,6 +340,7 @@ export function logsProblems(query: URLSearchParams): string[] {
     problems.push('from and to are ignored because last is set');
   const range = parseRange(query);
   if (range?.kind === 'fixed' && range.fromMs !== null && range.toMs !== null && range.fromMs >= range.toMs)
+    // absence: an error of the address, nothing was read
     problems.push('the time range is empty: from is not before to');
   if (query.get('live') === '1' && !canFollow(range)) problems.push('live=1 is ignored: the time range has an end');
   return problems;

@@ -102,12 +102,13 @@ export function watchForIndex({ list, loaded, load, ...deps }: BuildOnChangeDeps
 
 async function isAnySettled(dir: string, files: Map<string, UnsettledFile> | undefined): Promise<boolean> {
   for (const [name, { stamp, dueMs, waitMs, grownBytes }] of files ?? []) {
-    const isDue = Date.now() >= dueMs;
+    const isDue = Date.now() >= dueMs; // clock: compared with times of the file system
     if (!isDue && grownBytes === Infinity) continue;
     const stats = await statOf(join(dir, name));
     if (!stats) continue;
     const current = statsStamp(stats);
     if (stats.size >= grownBytes || (current === stamp && isDue)) return true;
+    // clock: compared with times of the file system
     if (isDue) files?.set(name, { stamp: current, dueMs: Date.now() + waitMs, waitMs, grownBytes });
   }
   return false;

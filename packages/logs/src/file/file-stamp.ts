@@ -29,11 +29,13 @@ export function statsStamp({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): s
 }
 
 /** Whether any change from now on changes the stamp. Data cached by a stamp must have been read while this was true. */
+// clock: compared with times of the file system
 export function isSettled(file: Times, nowMs = Date.now()): boolean {
   return quietMs(file, nowMs) >= TICK_MS;
 }
 
 /** The same for files that a program may be writing to, including through mapped memory. */
+// clock: compared with times of the file system
 export function isSettledForWriters(file: Times, nowMs = Date.now()): boolean {
   return quietMs(file, nowMs) >= MAPPED_MS;
 }
@@ -98,6 +100,6 @@ async function readDirStamp(dir: string): Promise<string | undefined> {
 function toDirStamp({ dev, ino, mtimeNs, ctimeNs }: BigIntStats): string | undefined {
   // A program may set the time of the last modification, as `rsync` does, but not that of the last change.
   const latestNs = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
-  const isOld = BigInt(Date.now()) * 1_000_000n - latestNs > TICK_NS;
+  const isOld = BigInt(Date.now()) * 1_000_000n - latestNs > TICK_NS; // clock: compared with times of the file system
   return isOld ? `${dev}:${ino}:${mtimeNs}:${ctimeNs}` : undefined;
 }

@@ -137,6 +137,7 @@ export class IndexDir {
 
   /** Called after something was written successfully. */
   noteSize(name: string, bytes: number): void {
+    // clock: ages of files, which outlive the process
     this.#entries.set(name, { bytes, usedMs: Date.now(), touchedMs: Date.now() });
     this.#problem = undefined;
   }
@@ -145,7 +146,7 @@ export class IndexDir {
   noteUse(name: string): void {
     const entry = this.#entries.get(name);
     if (!entry) return;
-    entry.usedMs = Date.now();
+    entry.usedMs = Date.now(); // clock: ages of files, which outlive the process
     if (entry.usedMs - entry.touchedMs < TOUCH_MS) return;
     entry.touchedMs = entry.usedMs;
     void this.#guard(() => touch(join(this.#dir, name), entry.usedMs));
@@ -162,7 +163,7 @@ export class IndexDir {
    * used for some time. Returns whether it is kept.
    */
   async trim(moreBytes = 0, idleMs = 0): Promise<boolean> {
-    const beforeMs = Date.now() - idleMs;
+    const beforeMs = Date.now() - idleMs; // clock: ages of files, which outlive the process
     const idle = [...this.#entries].filter(([, { usedMs }]) => usedMs <= beforeMs);
     const idleBytes = idle.reduce((sum, [, { bytes }]) => sum + bytes, 0);
     // Nothing is removed in vain.
@@ -248,7 +249,7 @@ export class IndexDir {
 
   async #touch(name: string, fd: number): Promise<void> {
     this.noteUse(name);
-    const nowMs = Date.now();
+    const nowMs = Date.now(); // clock: ages of files, which outlive the process
     const { mtimeMs } = await statFd(fd);
     if (nowMs - Number(mtimeMs) >= TOUCH_MS) await touch(join(this.#dir, name), nowMs);
   }

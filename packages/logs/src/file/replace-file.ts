@@ -8,7 +8,7 @@ const ABANDONED_MS = 3_600_000;
 
 /** Whether nobody writes a half-written file any more: it may be removed. */
 export function isAbandoned({ mtimeMs }: { mtimeMs: number }): boolean {
-  return Date.now() - mtimeMs > ABANDONED_MS;
+  return Date.now() - mtimeMs > ABANDONED_MS; // clock: compared with times of the file system
 }
 
 interface ReplaceOptions {

@@ -19,6 +19,7 @@ export class SeenPaths {
   #untilMs = 0;
 
   /** The time is that of the clock which the stamps of files are compared with. */
+  // clock: compared with times of the file system
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }

@@ -4,8 +4,8 @@
  */
 export class SharedLookup<T> {
   readonly #find: (name: string) => Promise<T>;
-  readonly #running = new Map<string, Promise<T>>();
-  readonly #next = new Map<string, Promise<T>>();
+  readonly #running = new Map<string, Promise<T>>(); // kept: on the path of every view; it has a handler from birth
+  readonly #next = new Map<string, Promise<T>>(); // kept: on the path of every view; its caller awaits it
 
   constructor(find: (name: string) => Promise<T>) {
     this.#find = find;
@@ -42,6 +42,7 @@ export class SharedLookup<T> {
  */
 export class GatheredLookup<T> {
   readonly #find: (name: string) => T | Promise<T>;
+  // kept: on the path of every view; its caller awaits it, without a signal
   readonly #gathered = new Map<string, Promise<T>>();
 
   constructor(find: (name: string) => T | Promise<T>) {

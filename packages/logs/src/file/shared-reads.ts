@@ -32,7 +32,7 @@ interface Reading {
   buffer: Buffer | undefined;
   /** Increases in the order in which reads begin. */
   number: number;
-  filled: Promise<Filled>;
+  filled: Promise<Filled>; // kept: on the path of every view; the buffer behind it is counted by its users
 }
 
 /**

@@ -6,7 +6,7 @@ import type { RecordEntry } from './ring/ring-entry.ts';
 /** Matches a filter's regex off the main thread. */
 export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[], options: ReadOptions) => Promise<boolean[]>;
 
-type Decision = boolean | Promise<boolean>;
+type Decision = boolean | Promise<boolean>; // kept: one for each record; it has a handler from birth
 
 /** Evaluates a filter once per record for all followers that share it. */
 export class SharedFilter {

@@ -38,7 +38,7 @@ export function* decodeSync(
 }
 
 /** The last turn of any decoder of this thread: they share its event loop, however many they are. */
-let lastTurn: Promise<void> = Promise.resolve();
+let lastTurn: Promise<void> = Promise.resolve(); // kept: turns of the event loop, which never fail
 
 /** Resolves in a turn of the event loop that no other decoder takes. */
 function takeTurn(): Promise<void> {

@@ -76,7 +76,7 @@ export class FileDetails {
   async #describeAll(): Promise<LogFileDetails[]> {
     const files = await this.#deps.list();
     // Taken before any of them is read: data read later from a file that was just written may be newer than its stamp.
-    const listedMs = Date.now();
+    const listedMs = Date.now(); // clock: compared with times of the file system
     const next: Described = { files, details: new Array(files.length), lasting: new Uint8Array(files.length) };
     const { plain, others } = await this.#takeKnown(next);
     // Worker threads examine files meanwhile.

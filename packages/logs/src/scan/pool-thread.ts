@@ -1,3 +1,4 @@
+// owner: WorkerPool, its only user, adds its listeners in the turn in which a thread is started
 import { Worker } from 'node:worker_threads';
 import type { CancelFlag } from '../cancel-flag.ts';
 import { LogError, ThreadLost } from '../log-error.ts';

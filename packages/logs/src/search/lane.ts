@@ -74,6 +74,7 @@ export class Lane extends MergeLane<FoundStep> {
   #cursor: () => string | undefined;
   /** Position after the steps that were emitted completely. */
   #scannedTo: RecordPosition;
+  // kept: has a handler from the start, and is awaited by the pull it is begun for
   #next: Promise<IteratorResult<FoundStep, void>> | undefined;
 
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { index, newestFirst, cursor, range }: LaneOptions) {

@@ -197,6 +197,7 @@ function packedMapKey({ key, handle }: OpenFile): string | LogHandle {
 
 /** A map that several callers may wait for. It is cancelled when all of them are. */
 class SharedPackedMap {
+  // kept: threads are cancelled by a flag, not by a signal; it has a handler from birth
   readonly map: Promise<PackedMap>;
   /** Its size, once it is built. */
   bytes = 0;

@@ -28,7 +28,7 @@ interface OpenedFile {
   fd: number;
   table: SegmentTable;
   /** Its table is being updated; false: it is damaged. */
-  updating: Promise<boolean>;
+  updating: Promise<boolean>; // kept: a chain; each link is awaited by who adds it
   users: number;
   /** It was removed or replaced: closed as soon as nobody uses it. */
   isGone: boolean;

@@ -131,7 +131,7 @@ export class IndexBuilder {
     const waitMs = changes === 0 ? SETTLED_MS : Math.min(CHANGED_MS * 2 ** (changes - 1), MAX_CHANGED_MS);
     const changedNs = stats.mtimeNs > stats.ctimeNs ? stats.mtimeNs : stats.ctimeNs;
     const dueMs = Number(changedNs / 1_000_000n) + waitMs;
-    if (Date.now() >= dueMs) return true;
+    if (Date.now() >= dueMs) return true; // clock: compared with times of the file system
     if (this.unsettled.size < MAX_UNSETTLED) {
       const grownBytes = isPackedName(name) ? Infinity : MIN_LIVE_BYTES;
       this.unsettled.set(name, { stamp: seenStamp(stats), dueMs, waitMs, grownBytes });

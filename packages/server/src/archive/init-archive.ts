@@ -27,9 +27,11 @@ export async function initArchive(sources: SettingsSources, { dryRun }: { dryRun
   try {
     const keepDays = Math.ceil(keepMs / DAY_MS);
     const options = { database, keepDays, ...(cluster !== '' && { cluster }) };
+    // clock: when tables were made
     const migration = await planMigration(clickhouse, options, Date.now());
     if (!dryRun) await migrate(clickhouse, migration);
     const { from, to, statements, features } = migration;
+    // clock: which days are too old
     const droppedDays = dryRun || features.hasTtl ? [] : await dropOldDays(clickhouse, options, Date.now());
     return { target: `database ${database} at ${clickhouse.shownUrl}`, from, to, statements, droppedDays };
   } finally {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+// owner: creates nothing: looks whether the socket of a request is one of TLS
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import { errorMessage, parseJson } from '@porthole/contract';
 import { type AuthResult, createRoleRules, type Identity } from './identity.ts';
@@ -22,6 +23,7 @@ export class CertificateCheck {
   #lists = 0;
 
   /** Rules like `CN:ops-*=viewer`. */
+  // clock: ends of certificates
   constructor(rules: readonly string[], now: () => number = Date.now) {
     this.#toRoles = createRoleRules(rules);
     this.#now = now;

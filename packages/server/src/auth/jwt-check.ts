@@ -57,7 +57,7 @@ export class JwtCheck {
   #ready: { keySet: JSONWebKeySet; getKey: JWTVerifyGetKey } | undefined;
 
   constructor(options: JwtCheckOptions) {
-    this.#options = { now: Date.now, running: () => performance.now(), ...options };
+    this.#options = { now: Date.now, running: () => performance.now(), ...options }; // clock: ends of JWTs
     this.#toRoles = createRoleRules(options.roles);
   }
 

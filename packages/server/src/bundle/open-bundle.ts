@@ -41,7 +41,7 @@ export async function openBundle(
   { cluster, request, signal }: OpenBundleOptions,
 ): Promise<OpenBundle> {
   const { fromMs, toMs, ...selection } = request;
-  const madeMs = Date.now();
+  const madeMs = Date.now(); // clock: when a bundle was made
   const [nodes, { configs }] = await Promise.all([cluster.nodes({ signal }), cluster.config(selection, { signal })]);
   const zip = new ZipStream(madeMs);
   const ends = watchEnds(signal, { timeoutMs: sources.timeoutMs, onLeave: () => zip.discard() });

@@ -38,6 +38,7 @@ export interface MemberFetch {
 /** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` allows. */
 export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
   // All of undici takes three times as long to load, most of it for the `fetch` that is not used here.
+  // owner: the agent reports every failure to the handler of a request (in the same file)
   const { default: DialAgent } = await import('undici/lib/dispatcher/agent.js');
   const dial = ({ ca, cert, key }: MemberTls) =>
     new DialAgent({

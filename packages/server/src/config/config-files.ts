@@ -35,6 +35,7 @@ export class ServiceFiles {
   readonly #now: () => number;
   #kept: { seen: SeenPaths; read: ReadFiles } | undefined;
 
+  // clock: compared with times of the file system
   constructor(options: ConfigFilesOptions, now: () => number = Date.now) {
     this.#options = options;
     this.#now = now;

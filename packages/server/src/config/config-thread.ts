@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads'; // owner: a listener from birth; a task reports what happens during it
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
 import { NO_WORK, unneeded } from '@porthole/logs/shared';

@@ -1,3 +1,4 @@
+// owner: execFile calls back once, with the failure to start it too; bounded in time
 import { execFile } from 'node:child_process';
 import {
   canonicalValue,

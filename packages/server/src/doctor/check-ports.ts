@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer } from 'node:net'; // owner: a server that is closed at once; an error is the answer
 import { createZone } from '@porthole/logs';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 import { findPortOwner } from './open-files.ts';

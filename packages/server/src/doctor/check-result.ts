@@ -63,7 +63,7 @@ export interface SystemFacts {
 export const THIS_SYSTEM: SystemFacts = {
   nodeVersion: process.versions.node,
   userName: readUserName(),
-  nowMs: Date.now,
+  nowMs: Date.now, // clock: the clock of the machine is what is checked
   programWrittenMs: async () => (await stat(fileURLToPath(import.meta.url))).mtimeMs,
   async freeBytes(dir) {
     const { bavail, bsize } = await statfs(dir);

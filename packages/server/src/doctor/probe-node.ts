@@ -1,4 +1,6 @@
+// owner: a listener from birth, a deadline, and a limit of bytes; an error is the answer
 import { get as getPlain, type IncomingMessage } from 'node:http';
+// owner: a listener from birth, a deadline, and a limit of bytes; an error is the answer
 import { get as getTls } from 'node:https';
 import { expectCode } from '../errors.ts';
 

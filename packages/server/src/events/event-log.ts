@@ -57,6 +57,7 @@ export class EventLog {
     this.#causes = new Set(past.flatMap(({ fields: { cause } }) => (typeof cause === 'string' ? [cause] : [])));
   }
 
+  // clock: times of events
   static async open({ dir, maxBytes, now = Date.now }: EventLogOptions): Promise<EventLog> {
     // Only for the user of the node: events say what is configured.
     await mkdir(dir, { recursive: true, mode: 0o700 });

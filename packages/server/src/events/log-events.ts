@@ -78,7 +78,7 @@ export class LogEvents {
 
   constructor(deps: LogEventsDeps) {
     this.#deps = deps;
-    this.#now = deps.now ?? Date.now;
+    this.#now = deps.now ?? Date.now; // clock: compared with times of records
     const nowMs = this.#now();
     this.#startedMs = nowMs;
     this.#countedMs = nowMs - deps.lookbackMs;

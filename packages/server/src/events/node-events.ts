@@ -56,7 +56,7 @@ export class NodeEvents {
   #values: readonly ConfigValue[] | undefined;
   #differs = '';
   #clock: { wallMs: number; runningMs: number };
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>(); // kept: never rejects: each is owned, and reports its failure
   #isClosed = false;
   #problem = '';
 
@@ -163,6 +163,7 @@ export class NodeEvents {
   }
 
   #readClock(): { wallMs: number; runningMs: number } {
+    // clock: steps of the clock are what is watched
     const { now = Date.now, runningMs = () => performance.now() } = this.#deps;
     return { wallMs: now(), runningMs: runningMs() };
   }
@@ -259,7 +260,7 @@ export class NodeEvents {
     if (pem === undefined) return;
     const { validTo, fingerprint256, subject } = new X509Certificate(pem);
     const endsMs = Date.parse(validTo);
-    const leftMs = endsMs - (this.#deps.now ?? Date.now)();
+    const leftMs = endsMs - (this.#deps.now ?? Date.now)(); // clock: steps of the clock are what is watched
     if (leftMs > EXPIRES_WITHIN_MS) return;
     const when = leftMs < 0 ? 'has expired' : `expires on ${new Date(endsMs).toISOString().slice(0, 10)}`;
     this.log.write({

@@ -1,3 +1,4 @@
+// owner: execFile calls back once, with the failure to start it too; bounded in time and output
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
@@ -61,7 +62,7 @@ export class ServiceEvents {
   #searchPolls = SEARCH_POLLS;
   #bootMs: number | undefined;
   #service: KnownService | undefined;
-  #startedMs = Date.now();
+  #startedMs = Date.now(); // clock: times of events
   #isPastChecked = false;
   #problem = '';
 
@@ -102,6 +103,7 @@ export class ServiceEvents {
       if (now?.ticks === before.ticks) {
         const isCounted = this.#polls++ % FILES_POLLS === 0;
         const openFiles = isCounted ? await countOpenFiles(now.pid) : before.openFiles;
+        // clock: times of events
         this.#service = { ...before, memoryBytes: now.memoryBytes, openFiles, aliveMs: Date.now() };
         return;
       }
@@ -119,6 +121,7 @@ export class ServiceEvents {
     await this.#reportMissed(isOther ? undefined : running);
     if (!running || isOther) return;
     this.#polls = 0;
+    // clock: times of events
     this.#service = { ...running, openFiles: undefined, aliveMs: Date.now(), unit: found.unit };
     await this.#reportStart(running);
   }
@@ -154,12 +157,13 @@ export class ServiceEvents {
       kind: 'service-stopped',
       message: `the service ended while the node was down: ${program}, process ${pid}; how is not known`,
       cause: `service ended ${pid} ${ticks} ${boot}`,
+      // clock: times of events
       fields: { pid, program, startedMs, uncertaintyMs: Date.now() - last.timeMs },
     });
   }
 
   async #reportStart({ pid, program, ticks, startedMs }: ServiceProcess): Promise<void> {
-    const nowMs = Date.now();
+    const nowMs = Date.now(); // clock: times of events
     // Times of events are in order, as those of all logs: one that was started before has been found now.
     const isNow = startedMs > this.#startedMs && nowMs - startedMs < 50_000;
     const since = isNow ? '' : ` since ${new Date(startedMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -176,7 +180,7 @@ export class ServiceEvents {
   async #reportEnd(ended: KnownService): Promise<void> {
     const { log, pidFile, unit, tallies } = this.#deps;
     const { pid, program, ticks, startedMs, memoryBytes, openFiles, aliveMs } = ended;
-    const uncertaintyMs = Date.now() - aliveMs;
+    const uncertaintyMs = Date.now() - aliveMs; // clock: times of events
     await wait(SETTLE_MS, undefined, { ref: false });
     const state = unit === '' ? undefined : await readUnit(unit);
     // One that was started again has the state of the new process, which says nothing about the end of this one.
@@ -278,6 +282,7 @@ export async function readProcess(pid: number, bootMs: number): Promise<ServiceP
 /** When the machine was started, as the kernel counts; `undefined` on other systems than Linux. */
 export async function readBootMs(): Promise<number | undefined> {
   const uptime = Number((await readShort('/proc/uptime'))?.split(' ')[0]);
+  // clock: when the machine was started
   return Number.isFinite(uptime) ? Date.now() - uptime * 1000 : undefined;
 }
 

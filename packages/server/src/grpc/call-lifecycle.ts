@@ -207,6 +207,7 @@ class CallLifecycle {
     this.#unwatchSession?.();
     const { policy, log } = this.#options;
     const code =
+      // clock: the deadline of a call, as the library has it
       this.status ?? (Number(this.#call.getDeadline()) <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED);
     const seconds = (performance.now() - this.#startedMs) / 1000;
     policy.metrics.countCall({ method: this.#method, status: status[code], seconds });

@@ -1,4 +1,5 @@
 import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+// owner: is given the sockets of grpc-server.ts, and owns the sessions and streams on them
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { type ClusterState, getRoute, type NodeState } from '@porthole/contract';

@@ -1,4 +1,6 @@
+// owner: listen() owns the errors of the server; every socket has a listener from birth
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+// owner: listen() owns the errors of the server; every socket has a listener from birth
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
 import { KEPT, owned, Shared } from '@porthole/logs/shared';
 import { listen, reportedByClose } from '../transport/connections.ts';

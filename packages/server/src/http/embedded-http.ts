@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { Socket } from 'node:net'; // owner: creates nothing: looks whether an object is a socket
 import { ReaderStalled } from '../errors.ts';
 import type { RequestHandler } from './request/handle-request.ts';
 import { FetchResponse, type HttpRequest, type HttpResponse } from './response/http-exchange.ts';

@@ -1,5 +1,7 @@
 import { unlink } from 'node:fs/promises';
+// owner: listen() owns the errors of the server, Node.js those of its sockets (clientError)
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+// owner: listen() owns the errors of the server, Node.js those of its sockets (clientError)
 import { connect, Server as NetServer, type Socket } from 'node:net';
 import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
@@ -79,8 +81,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   };
   const http2 = tls && (await openHttp2(options));
   // Loaded on demand, like HTTP/2: a node without TLS saves the memory.
-  const server = tls
-    ? (await import('node:https')).createServer({
+  // owner: listen() owns the errors of the server, Node.js those of its sockets (clientError)
+  const https = tls && (await import('node:https'));
+  const server = https
+    ? https.createServer({
         handshakeTimeout: arrivalTimeoutMs,
         ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
         ...limits,

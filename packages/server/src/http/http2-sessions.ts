@@ -1,3 +1,4 @@
+// owner: sessions and streams have listeners from birth
 import {
   constants,
   type IncomingHttpHeaders,

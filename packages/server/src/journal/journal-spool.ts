@@ -80,8 +80,9 @@ export class JournalSpool {
       keepAgeMs: 0,
       gzip: false,
       maxQueueBytes: QUEUE_BYTES,
-      now: Date.now,
+      now: Date.now, // clock: names of rotated files
       parseTime: () => undefined,
+      // clock: timestamps of entries
       describeDrops: (dropped) => noticeLine(`${dropped} entries are missing here`, `${Date.now()}000`),
     });
     return new JournalSpool(options, log, cursor !== undefined && isJournalCursor(cursor) ? cursor : undefined);

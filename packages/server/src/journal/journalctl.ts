@@ -1,3 +1,4 @@
+// owner: the process has a listener for life, and has ended when its output was read
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { PortholeError } from '@porthole/contract';

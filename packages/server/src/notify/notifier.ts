@@ -193,6 +193,7 @@ class Lane {
         break;
       }
       // Another node sends it. If that one is lost before it has, this one does.
+      // clock: ages of events, which outlive the process
       if (turn === 'sent' || Date.now() - event.timeMs > HELD_MS) break;
       await this.#pause(ASK_MS);
       signal.throwIfAborted();
@@ -228,6 +229,7 @@ class Lane {
     const since = new Date(fromMs).toISOString();
     const message = `events since ${since} were deleted before they could be sent: events.max-size is full`;
     this.#warn(message, {});
+    // clock: times of events
     const event = { kind: 'events-skipped', timeMs: Date.now(), level: 'WARN', message, fields: { fromMs } } as const;
     await this.#send({ id: `${node} skipped ${fromMs}`, cluster, node, event });
   }

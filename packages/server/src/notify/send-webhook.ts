@@ -88,6 +88,7 @@ export async function sendWebhook(
     const text = await readStart(response.body);
     const { status } = response;
     if (status >= 200 && status < 300) return { isDelivered: true, status, detail: `status ${status}` };
+    // clock: compared with dates that receivers send
     const askedMs = readRetryAfter(response.headers.get('retry-after'), Date.now());
     const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
     return {
@@ -113,6 +114,7 @@ async function readSecret(path = ''): Promise<string> {
 
 /** By this header a receiver knows that a body is from here, and not an old one. */
 function signatureOf(body: string, secret: string): Record<string, string> {
+  // clock: timestamps of signatures
   const timestamp = String(Math.floor(Date.now() / 1000));
   const digest = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
   return { 'x-porthole-timestamp': timestamp, 'x-porthole-signature': `sha256=${digest}` };
@@ -167,6 +169,7 @@ export async function testWebhooks(sources: SettingsSources, signal: AbortSignal
   const fetch = await createWebhookFetch();
   const { name: cluster, nodeId } = settings.cluster;
   const node = nodeId || hostname();
+  // clock: times of events
   const event = { kind: 'test', timeMs: Date.now(), level: 'INFO', message: 'this is a test', fields: {} } as const;
   return Promise.all(
     webhooks.map(async (webhook) => {

@@ -35,6 +35,7 @@ export interface OwnLog extends Pick<RotatingLog, 'stats' | 'flush' | 'close' | 
 }
 
 export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
+  // clock: timestamps, and ages of files, which outlive the process
   const { fileName = DEFAULT_FILE_NAME, level, zone = createZone(), now = Date.now } = options;
   const time = createLocalTime(zone);
   const describeDrops = createDescribeDrops(() => time.format(now()));
@@ -101,6 +102,7 @@ export function createSinkLog(
   options: Pick<OwnLogOptions, 'level' | 'zone' | 'now'>,
   open: (countError: (thrown: unknown) => void) => RecordSink,
 ): OwnLog {
+  // clock: timestamps, and ages of files, which outlive the process
   const { level, zone = createZone(), now = Date.now } = options;
   const counts = { written: 0, errors: 0 };
   let lastError: string | undefined;

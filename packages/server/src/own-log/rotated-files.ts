@@ -125,6 +125,7 @@ export class RotatedFiles {
       const stats = await statIfExists(path);
       if (!stats?.isFile()) return SWEEP_EVERY_MS;
       // A rename changes ctime, by the system's clock, whatever clock the log uses.
+      // clock: compared with times of the file system
       const restMs = Math.min(stats.ctimeMs + gzipDelayMs - Date.now(), gzipDelayMs);
       if (gzipDelayMs > 0 && restMs > 0) return restMs;
       return (await compressRotated(dir, name)) ? SWEEP_EVERY_MS : gzipDelayMs;
@@ -148,6 +149,7 @@ async function listDir(dir: string): Promise<string[]> {
 async function isLeftOver(path: string, pid: number): Promise<boolean> {
   const stats = await statIfExists(path);
   if (!stats?.isFile()) return false;
+  // clock: compared with times of the file system
   return pid === process.pid || !isAlive(pid) || Date.now() - stats.mtimeMs > TEMPORARY_MAX_AGE_MS;
 }
 

@@ -50,6 +50,7 @@ export default async function pinoTransport(options: PinoTransportOptions): Prom
 
 function toRecord(line: string, messageKey: string, left: ReadonlySet<string>): ServiceRecord {
   const fields = parseObject(line);
+  // clock: timestamps of records that have none
   if (!fields) return { timeMs: Date.now(), level: 'info', message: line };
   const { level, time, name, caller } = fields;
   const message = fields[messageKey];
@@ -77,7 +78,7 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 /** Milliseconds, or a text with `stdTimeFunctions.isoTime`. */
 function toTime(time: unknown): number {
   const timeMs = typeof time === 'string' ? Date.parse(time) : Number(time);
-  return Number.isFinite(timeMs) ? timeMs : Date.now();
+  return Number.isFinite(timeMs) ? timeMs : Date.now(); // clock: timestamps of records that have none
 }
 
 /** A number, or a name with `formatters.level`. */

@@ -78,6 +78,7 @@ export class ServiceLog {
         context: record.context,
       });
     const describeDrops = (dropped: number): string =>
+      // clock: timestamps
       format({ timeMs: Date.now(), level: 'warn', message: `${dropped} records dropped here: the disk was too slow` });
     const log = await RotatingLog.open({
       maxFileBytes: 64 * MIB,
@@ -87,7 +88,7 @@ export class ServiceLog {
       gzip: false,
       ...rotation,
       fileName,
-      now: Date.now,
+      now: Date.now, // clock: timestamps, and ages of files, which outlive the process
       parseTime: time.parse,
       describeDrops,
     });

@@ -104,7 +104,7 @@ function toRecord(info: Info): ServiceRecord {
   const component = service ?? label;
   const entries = Object.entries(info).filter(([key]) => !COLUMNS.has(key));
   return {
-    timeMs: Number.isNaN(timeMs) ? Date.now() : timeMs,
+    timeMs: Number.isNaN(timeMs) ? Date.now() : timeMs, // clock: timestamps of records that have none
     level: LEVELS[String(info[LEVEL] ?? info.level)] ?? 'info',
     component: typeof component === 'string' ? component : undefined,
     message: typeof message === 'string' ? message : (JSON.stringify(message) ?? ''),

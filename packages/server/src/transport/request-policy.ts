@@ -82,11 +82,11 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
       events: () => happened && { counts: happened.events.log.counts, logs: happened.tallies.logs() },
       shipping: () => shippingMetrics({ archive: archive?.status, otlp: otlp?.status }),
-      certificates: () => certificateMetrics(settings, Date.now()),
+      certificates: () => certificateMetrics(settings, Date.now()), // clock: ends of certificates
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
     checkLocal: access.isGuarded ? undefined : createLocalCheck(settings),
-    clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }),
+    clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }), // clock: relative times in requests
     maxRecords: search.maxRecords,
     searchBudgetMs: search.budgetMs,
     countBudgetMs: Math.min(search.budgetMs, Math.ceil(http.answerTimeoutMs * COUNT_SHARE)),

@@ -89,6 +89,7 @@ export class SavedViewStore {
         throw new PortholeError('PARAMETER_INVALID', `there are ${MAX_VIEWS} saved views already: delete one first`);
       const revision = 1 + Math.max(0, ...[...entries.values()].map((entry) => entry.revision));
       const who = changedBy.replace(/\p{Cc}/gu, '').slice(0, MAX_WHO_CHARACTERS);
+      // clock: when views were saved
       const entry: Entry = { name, query, revision, changedMs: Date.now(), changedBy: who };
       const changed = bounded([...entries.values(), entry]);
       try {

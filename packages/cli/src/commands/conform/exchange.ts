@@ -1,3 +1,4 @@
+// owner: a listener from birth, a deadline, and a limit of bytes; an error is the answer
 import { type IncomingHttpHeaders, type RequestOptions, request as requestHttp } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
@@ -51,6 +52,7 @@ export async function exchange(target: Target, path: string, sent: Sent = {}): P
   const parameters = new URLSearchParams(query).toString();
   const url = `${target.url}${path}${parameters && `?${parameters}`}`;
   const isTls = /^https:/i.test(url);
+  // owner: a listener from birth, a deadline, and a limit of bytes; an error is the answer
   const request = isTls ? (await import('node:https')).request : requestHttp;
   const options: RequestOptions = {
     method,

@@ -1,3 +1,4 @@
+// owner: a listener as soon as it is started, which explains why it does not start
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

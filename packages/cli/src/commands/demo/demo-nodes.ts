@@ -1,3 +1,4 @@
+// owner: servers that are closed at once; an error is the answer
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { demoIncident } from './demo-incident.ts';
 import { BROKEN_VOLUME, type Mood } from './demo-logs.ts';

@@ -21,7 +21,7 @@ export interface DemoCluster {
   url: string;
   count: number;
   /** Settles when the signal ends the writing of its logs. */
-  written: Promise<void>;
+  written: Promise<void>; // kept: awaited by the one who starts the demo
   /** Stops the nodes and removes their files. */
   stop(): Promise<void>;
 }

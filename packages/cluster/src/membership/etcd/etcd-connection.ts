@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
+// owner: streams have a listener from birth, calls a callback and a deadline
 import {
   type ChannelCredentials,
   Client,
@@ -116,7 +117,7 @@ export class EtcdConnection {
   ): Promise<MethodResponse<Name>> {
     const { path, requestSerialize, responseDeserialize } = this.#definition[name];
     const read = responseDeserialize as (bytes: Buffer) => MethodResponse<Name>;
-    const options = { deadline: Date.now() + timeoutMs };
+    const options = { deadline: Date.now() + timeoutMs }; // clock: the deadline of a call, as the library wants it
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const call = this.#client.makeUnaryRequest(path, requestSerialize, read, request, metadata, options, done);

@@ -8,7 +8,7 @@ import type { ProfileStore } from './profile-store.ts';
 const LOADED_SHARE = 2;
 
 const DEFAULTS = {
-  nowMs: () => Date.now(),
+  nowMs: () => Date.now(), // clock: ages of what is kept, which outlives the process
   writeMs: 2 * 60_000,
   maxTotalBytes: 64 * 1024 * 1024,
   maxAgeMs: 7 * 24 * 3_600_000,

@@ -75,8 +75,8 @@ class ClusterFollow {
   readonly #members = new Map<string, FollowedMember>();
   /** Positions of members that left: they resume there when they return. */
   readonly #departed = new Map<string, FollowPosition>();
-  readonly #beganMs = Date.now();
-  readonly #stopping = new Set<Promise<void>>();
+  readonly #beganMs = Date.now(); // clock: where records begin that are followed
+  readonly #stopping = new Set<Promise<void>>(); // kept: FollowedMember.stop() never rejects: what it awaits is owned
   readonly #arrived = new Condition();
   readonly #drained = new Condition();
   readonly #onAbort = () => this.#end('cancelled');

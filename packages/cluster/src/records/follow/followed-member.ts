@@ -126,6 +126,7 @@ export class FollowedMember implements HeldMember {
         if (codeOf(error) === 'CURSOR_GONE' && this.position.forget()) {
           // How much is missing is unknown; continue with new records.
           const gap = { type: 'gap', family: '', reason: 'gone', bytes: null, after: null, until: null } as const;
+          // clock: where records begin that are followed
           await this.#options.pass(this, [this.#event(gap, Date.now())]);
           continue;
         }
@@ -144,7 +145,7 @@ export class FollowedMember implements HeldMember {
     await this.#measure();
     this.#correct();
     const query = toMemberFollow(this.#options.request, this.#clock, this.position.start());
-    const askedMs = Date.now() + this.#clock.offsetMs;
+    const askedMs = Date.now() + this.#clock.offsetMs; // clock: where records begin that are followed
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#abortController.signal,
       heartbeatMs: MEMBER_HEARTBEAT_MS,
@@ -189,7 +190,7 @@ export class FollowedMember implements HeldMember {
 
   /** Returns whether to continue. */
   async #take(items: readonly FollowItem[]): Promise<boolean> {
-    const nowMs = Date.now();
+    const nowMs = Date.now(); // clock: where records begin that are followed
     this.#correct();
     const timed: TimedItem[] = [];
     let isUp = true;

@@ -178,6 +178,7 @@ export class Permits {
 
 interface Running<T> {
   stream: AsyncGenerator<T, void, undefined>;
+  // kept: belongs to one merge; it has a handler from birth
   next: Promise<{ running: Running<T>; result: IteratorResult<T, void> }>;
   hasPermit: boolean;
 }

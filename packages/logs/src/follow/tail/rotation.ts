@@ -518,6 +518,7 @@ export class RotatedFiles {
     const isListed = listed.some(({ live, id }) => live && id === current?.id);
     const members = isListed ? listed : await listMembers(family, { list });
     const left = members.findLast(({ live }) => !live);
+    // clock: compared with times of the file system
     if (!left || left.compressed || Date.now() - Number(left.modifiedNs / 1_000_000n) > lingerMs) return;
     const handle = await handles.acquire(left.name).catch(undefinedIfUnreadable);
     // One that cannot be read does not end the follow of the others.

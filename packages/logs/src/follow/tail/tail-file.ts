@@ -291,7 +291,7 @@ export class TailFile {
 
   #detect(sample: Buffer): Format {
     const { zone, formats = BUILT_IN_FORMATS } = this.#options;
-    return formats.detect(sample, { zone, writtenMs: Date.now() });
+    return formats.detect(sample, { zone, writtenMs: Date.now() }); // clock: the year of timestamps that have none
   }
 }
 

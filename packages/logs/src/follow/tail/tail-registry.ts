@@ -21,7 +21,7 @@ export interface TailRegistryDeps extends TailDeps {
 
 interface RegisteredTail {
   tail: LogTail;
-  started: Promise<void>;
+  started: Promise<void>; // kept: LogTail.start() keeps its failure instead of rejecting
   users: number;
   timer: NodeJS.Timeout | undefined;
 }

@@ -27,7 +27,7 @@ export async function* runParts<J extends ReportingJob>(
   let more = true;
   // Scanning ahead pays off only if the first part was not enough.
   let depth = 0;
-  let filling: Promise<void> | undefined;
+  let filling: Promise<void> | undefined; // kept: belongs to one scan, and is awaited or handled in the turn it is made
   /** One more than there are threads: the next job is ready when one of them becomes free. */
   const fill = async () => {
     while (more && running.length <= depth) {

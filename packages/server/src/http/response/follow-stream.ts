@@ -93,7 +93,7 @@ async function* frames<T extends FollowEvent>(
 class BatchWaiter<B> {
   readonly #timer: NodeJS.Timeout;
   readonly #signals: readonly AbortSignal[];
-  #batch: Promise<IteratorResult<B>> | undefined;
+  #batch: Promise<IteratorResult<B>> | undefined; // kept: belongs to one response; it has a handler from birth
   #settled = false;
   #silent = false;
   #wake = () => {};

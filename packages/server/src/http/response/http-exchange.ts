@@ -69,7 +69,7 @@ type Done = (error?: Error | null) => void;
 /** What a handler writes, as a `Response`. A write is done when the reader wants more: one piece is buffered. */
 export class FetchResponse extends Writable implements HttpResponse {
   /** Resolves with the head; rejects if the response ends without one. */
-  readonly response: Promise<Response>;
+  readonly response: Promise<Response>; // kept: the result of one request, which its caller gets
   headersSent = false;
   statusCode = 200;
   readonly #options: FetchResponseOptions;

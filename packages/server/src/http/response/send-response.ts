@@ -1,3 +1,4 @@
+// owner: creates nothing: looks whether a response is one of HTTP/1.1
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type RouteId, SizedBytes } from '@porthole/contract';
 import { OneChunk } from '@porthole/logs';

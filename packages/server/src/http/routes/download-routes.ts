@@ -26,7 +26,7 @@ export function createDownloadRoutes(
     clusterLogDownload: async (request) => {
       const all = clusterFor(request);
       const downloadRequest = parseDownloadRequest(request.query, clock());
-      const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+      const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, ''); // clock: the name a download is saved by
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
         'content-disposition': `attachment; filename="porthole-${stamp}.log"`,
