@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_KINDS, type ErrorCode, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
+import { sourceFiles } from '../scripts/source-files.mjs';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -15,6 +16,10 @@ const PAGES = [
   'SECURITY.md',
   ...['docs', 'docs/tasks'].flatMap((dir) => readdirSync(join(root, dir)).map((name) => `${dir}/${name}`)),
 ].filter((path) => path.endsWith('.md'));
+
+const FROM_ROOT = /`((?:packages|proto|test|e2e|bench|examples|deploy|docs|scripts)\/[\w/.-]*)`/g;
+
+const files = sourceFiles();
 
 /** First cells of the rows of all Markdown tables, code marks taken off. */
 function firstCells(markdown: string): string[] {
@@ -113,9 +118,12 @@ function exists(path: string): boolean {
   }
 }
 
-it('files and folders that ARCHITECTURE.md names exist', () => {
-  const text = read('ARCHITECTURE.md');
-  const named = [...text.matchAll(/`([a-z]+\/(?:src|kernel)\/[\w/.-]*)`/g)].map(([, path = '']) => path);
-  expect(named.length).toBeGreaterThan(10);
-  expect(named.filter((path) => !existsSync(join(root, 'packages', path)))).toEqual([]);
+/** Of ARCHITECTURE.md all paths, which may begin anywhere (`search/plan/`); elsewhere, those from the root of the sources. */
+it.each(PAGES)('files and folders that %s names exist', (page) => {
+  const path = page === 'ARCHITECTURE.md' ? /`([\w@.-]+\/[\w/.-]*|[\w-]+\.(?:ts|tsx|mjs))`/g : FROM_ROOT;
+  const named = [...read(page).matchAll(path)].map(([, found = '']) => found.replace(/\/$/, ''));
+  const isThere = (each: string) => files.some((file) => `/${file}/`.includes(`/${each}/`));
+  // Packages, what the build makes, and a name to be chosen.
+  const others = /^@porthole\/|^packages\/\w+\/(lib|dist)\b|NAME/;
+  expect(named.filter((each) => !others.test(each) && !isThere(each))).toEqual([]);
 });
