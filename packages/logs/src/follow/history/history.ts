@@ -8,11 +8,12 @@ import {
   resumeCursor,
 } from '../../cursor/cursor.ts';
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
+import { isCompressedName } from '../../file/compression.ts';
 import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, LogError, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
-import { familyMembers, listMembers, readFileStart, type SeenMember } from '../tail/family-files.ts';
+import { familyMembers, listMembers, readFileStart } from '../tail/family-files.ts';
 import type { LogTail } from '../tail/log-tail.ts';
 import { currentJunction, type Junction, type TailReader, tailPosition } from '../tail/tail-reader.ts';
 import { type HistoryDeps, queryFor, searchAll, searchExisting, timeOf } from './search-history.ts';
@@ -365,26 +366,31 @@ class TextChanges {
   }
 
   async #find(mark: RecordMark): Promise<RotatedText | undefined> {
-    const { deps, target } = this.#tail;
-    const all = await familyMembers(await deps.list(target.family), target.family ?? target.name);
-    const members = all.filter(({ live }) => !live);
-    // Most likely it still has its name; otherwise try the newest first.
-    members.reverse().sort((a, b) => Number(b.name === mark.file) - Number(a.name === mark.file));
-    for (const member of members) {
-      const text = await this.#read(member).catch(undefinedIfUnreadable);
-      if (text && isMarked(mark, text.head)) return text;
+    const { deps, target, name: liveName } = this.#tail;
+    // Most likely it still has its name: a listing for each file of a long history takes longer than searching it.
+    const named = mark.file === liveName ? undefined : await this.#readMarked(mark.file, mark);
+    if (named) return named;
+    const members = await familyMembers(await deps.list(target.family), target.family ?? target.name);
+    for (const { name, live } of members.reverse()) {
+      const text = live ? undefined : await this.#readMarked(name, mark);
+      if (text) return text;
     }
     return undefined;
   }
 
-  async #read({ name, compressed }: SeenMember): Promise<RotatedText> {
+  async #readMarked(name: string, mark: RecordMark): Promise<RotatedText | undefined> {
+    const text = await this.#read(name).catch(undefinedIfUnreadable);
+    return text && isMarked(mark, text.head) ? text : undefined;
+  }
+
+  async #read(name: string): Promise<RotatedText> {
     const { deps } = this.#tail;
     const handle = await deps.handles.acquire(name);
     try {
       const { head, firstTimeMs } = await readFileStart(handle, deps);
       const { birthtimeNs } = await statFd(handle.fd);
       // An archive is always younger than the file it was made from: its text is the only clue to the age.
-      return { head, sinceNs: compressed || birthtimeNs === 0n ? toNs(firstTimeMs) : birthtimeNs };
+      return { head, sinceNs: isCompressedName(name) || birthtimeNs === 0n ? toNs(firstTimeMs) : birthtimeNs };
     } finally {
       handle.release();
     }

@@ -12,8 +12,9 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { newestNumber } from './torture-progress.ts';
 
-/** Files are kept for more than three seconds: a reader delayed for longer on a busy machine would miss some. */
+/** Files kept: three times as many as are rotated before the slowest follower has read the first of them. */
 const KEEP = 60;
 
 const [, , dir = '', rotations = '1000', everyMs = '85'] = process.argv;
@@ -33,11 +34,11 @@ function rename(path: string): boolean {
   if (!existsSync(path)) return false;
   shift(path);
   renameSync(path, `${path}.1`);
-  ends.push(newestNumber(`${path}.1`) ?? ends.at(-1) ?? 0);
+  ends.push(lastNumber(`${path}.1`) ?? ends.at(-1) ?? 0);
   return true;
 }
 
-function newestNumber(path: string): number | undefined {
+function lastNumber(path: string): number | undefined {
   const digits = readFileSync(path, 'utf8').match(/#\d+#/g)?.at(-1);
   return digits === undefined ? undefined : Number(digits.slice(1, -1));
 }
@@ -74,12 +75,11 @@ writeFileSync(join(dir, 'started'), '');
 /** The number up to which every follower has read: on a busy machine they would be outrun, and files deleted unread. */
 let seen = 0;
 process.stdin.on('data', (chunk) => {
-  seen = Number(chunk.toString().trim().split('\n').at(-1));
+  seen = newestNumber(chunk) ?? seen;
 });
 
-/** Not for ever: a follower that got stuck is found by the test. */
 async function waitForFollowers(): Promise<void> {
-  for (let waited = 0; waited < 100 && (ends.at(-KEEP / 3) ?? 0) > seen; waited++) await sleep(20);
+  while ((ends.at(-KEEP / 3) ?? 0) > seen) await sleep(20);
 }
 
 const startedMs = performance.now();

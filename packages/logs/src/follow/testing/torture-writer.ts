@@ -1,13 +1,18 @@
 /*
  * Writes numbered lines to one log per kind of rotation until its input ends and the log that it deletes itself was
- * rotated often enough; then prints what it wrote.
+ * rotated often enough; then prints what it wrote. Its input says how far all followers have read.
  */
 import { closeSync, existsSync, fstatSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../log-error.ts';
+import { newestNumber } from './torture-progress.ts';
 
 /** Lines a second, in each log. */
 const RATE = 2000;
+
+/** Lines written beyond what every follower has read: a busy machine slows down the writer as much as its readers. */
+const AHEAD_LINES = 2000;
+
 const TICK_MS = 5;
 
 const [, , dir = '', rotations = '1000', deleteEvery = '85'] = process.argv;
@@ -55,14 +60,17 @@ const logs = Object.fromEntries(
   ['rename', 'gzip', 'copy', 'delete'].map((kind) => [kind, new Log(join(dir, kind, 'app.log'))]),
 );
 const ends: number[] = [];
-const startedMs = performance.now();
-let deletedMs = startedMs;
+let tickedMs = performance.now();
+let deletedMs = tickedMs;
+let due = 0;
+let seen = 0;
 let isEnding = false;
 
 const timer = setInterval(() => {
   const nowMs = performance.now();
-  const upTo = Math.floor(((nowMs - startedMs) / 1000) * RATE);
-  for (const log of Object.values(logs)) log.write(upTo);
+  due = Math.min(due + ((nowMs - tickedMs) / 1000) * RATE, seen + AHEAD_LINES);
+  tickedMs = nowMs;
+  for (const log of Object.values(logs)) log.write(Math.floor(due));
   logs.rename?.reopenIfMoved();
   logs.gzip?.reopenIfMoved();
   // A busy machine delays this process more than the one that rotates the other logs.
@@ -73,7 +81,9 @@ const timer = setInterval(() => {
   logs.delete?.recreate();
 }, TICK_MS);
 
-process.stdin.resume();
+process.stdin.on('data', (chunk) => {
+  seen = newestNumber(chunk) ?? seen;
+});
 process.stdin.on('end', () => {
   isEnding = true;
 });
