@@ -8,15 +8,13 @@ import { clusterItems } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
 import { searchItems } from '@porthole/logs/testing';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /** Members that are slow to respond, beside other work, are not what is tested here. */
 const PATIENT = { firstBatchTimeoutMs: 120_000, memberTimeoutMs: 120_000 };
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const START_MS = Date.UTC(2026, 10, 10);
 const NOW_MS = START_MS + 86_400_000;
@@ -266,7 +264,7 @@ it('every record is found exactly once, on disk or in the archive, whatever was 
       await compareRange(cluster, [...told, ...untimed.flatMap((log) => log.told)]);
       await compareAround(cluster, { hasJitter });
     }),
-    { numRuns: 2 * MORE, endOnFailure: true, examples: [LAGGING, UNORDERED] },
+    { numRuns: runs(1), endOnFailure: true, examples: [LAGGING, UNORDERED] },
   );
 });
 

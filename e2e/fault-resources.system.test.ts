@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
 import { LogDir } from '@porthole/logs';
 import { eventually, searchItems } from '@porthole/logs/testing';
+import { IS_LONG_RUN } from '@porthole/records/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { fakeClock, tempDir } from './testing/program.ts';
@@ -120,8 +121,8 @@ describe('an archive that is small and holds much', () => {
   });
 });
 
-/** Far more than names are compared with a wrong one. MORE tries so many that a list of them takes seconds. */
-const NAMES = process.env.MORE ? 30_000 : 12_000;
+/** Far more than names are compared with a wrong one. A long run tries so many that a list of them takes seconds. */
+const NAMES = IS_LONG_RUN ? 30_000 : 12_000;
 
 describe('a directory of many thousand files', () => {
   it('is listed and searched, and keeps nobody waiting', async () => {

@@ -2,14 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCuttingProxy } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
+import { IS_LONG_RUN, runs } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, test } from 'vitest';
 import { FollowingClient, followByCli, followByEvents, followBySdk } from './testing/following-clients.ts';
 import { Program, tempDir } from './testing/program.ts';
 import { RotatedLogs } from './testing/rotated-logs.ts';
 
-const MORE = Number(process.env.MORE ?? 1);
-const ROUNDS = 6 * MORE;
+const ROUNDS = runs(6);
 const ROUND_MS = 1200;
 
 /** Lines a second, in each log. */
@@ -116,6 +116,6 @@ test('whatever logrotate does, every client gets every line that is on disk once
       reconnects: each.reconnects,
     };
   });
-  if (MORE > 1) console.table(summary);
+  if (IS_LONG_RUN) console.table(summary);
   expect(faults, `${faults.length} faults after ${logs.rotations} rotations`).toEqual([]);
 });

@@ -6,12 +6,13 @@ import { contextJson, exactJson, indentJson, searchItems } from '@porthole/contr
 import { createZone } from '@porthole/logs';
 import { jsonTokens, randomJsonObject } from '@porthole/logs/testing';
 import type { FoundRecord } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import { connectNode, mergedLog, sendRequest, startTestNode } from '@porthole/server/testing';
 import fc from 'fast-check';
 import { type Colors, formatRecord, type RecordStyle } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
 
-const COUNT = process.env.MORE ? 5000 : 200;
+const COUNT = runs(100);
 const ALL = { order: 'oldest', limit: COUNT, before: 0, after: 0 } as const;
 const NUMBER = 12345678901234567890n;
 

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { catchFailure, maskTimings, search } from '@porthole/contract/testing';
 import type { FoundRecord, SearchQuery, StartPoint } from '@porthole/logs';
 import { type FilterSpec, filterSpec, LogWriter, logSpec, writeFamilies } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { IMPLEMENTATIONS, type Implementation } from './testing/implementations.ts';
 
-/** Directories of logs, and questions about each. Kept to a few seconds; MORE=20 takes twenty times as long. */
-const DIRECTORIES = 2 * Number(process.env.MORE ?? 1);
+/** Directories of logs, and questions about each. */
+const DIRECTORIES = 1;
 const QUERIES = 12;
 
 let world: CaseFixture;
@@ -63,7 +64,7 @@ describe('every NodeState', () => {
         },
       ),
       // The query that fails is shown as it is: making its logs smaller would take minutes.
-      { numRuns: DIRECTORIES, endOnFailure: true },
+      { numRuns: runs(DIRECTORIES), endOnFailure: true },
     );
   });
 });

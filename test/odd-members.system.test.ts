@@ -11,11 +11,12 @@ import { collectResponse, endItem, FakeNode, fakeCluster, record, searchCluster 
 import { recordLine } from '@porthole/console/testing';
 import { exactJson, isErrorCode } from '@porthole/contract';
 import { createZone, type FollowItem, type FoundRecord } from '@porthole/logs';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { type Colors, explainItem, formatRecord, type RecordStyle } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
 
-const RUNS = 150 * Number(process.env.MORE ?? 1);
+const RUNS = 75;
 const ALL = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
 const STYLE: Omit<RecordStyle, 'format'> = {
   colors: new Proxy({}, { get: (_, name) => (name === 'isColorSupported' ? false : String) }) as Colors,
@@ -142,7 +143,7 @@ describe('a member that sends what makes no sense', () => {
           JSON.parse(exactJson(each));
         }
       }),
-      { seed: 9, numRuns: RUNS },
+      { seed: 9, numRuns: runs(RUNS) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('a member that sends what makes no sense', () => {
           expect(found.some(({ type }) => type === 'skipped')).toBe(true);
         for (const item of found) if (item.type !== 'record') expect(explainItem(item)).toEqual(expect.any(String));
       }),
-      { seed: 9, numRuns: RUNS },
+      { seed: 9, numRuns: runs(RUNS) },
     );
   });
 

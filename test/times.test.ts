@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { timePreview } from '@porthole/console/testing';
 import { codeOf, parseSearchRequest, type RequestClock, readTime, timeText } from '@porthole/contract';
 import { createZone } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { formatInstant, formatTime, Invocation, timeFlag } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
@@ -111,7 +112,7 @@ it('all read any text alike', () => {
       // The preview writes years as they are, this test reads only those of four digits back.
       if (!/^[-+0]/.test(instant ?? '')) expect(shown?.(text)).toBe(instant);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -135,7 +136,7 @@ describe('what is written is read back', () => {
         const wall = formatTime(timeMs, zone);
         expect(read(wall)).toEqual({ timeMs: zone.toEpochMs(Date.parse(`${wall.replace(' ', 'T')}Z`)) });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 

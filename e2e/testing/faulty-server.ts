@@ -2,6 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server, STATUS
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { IS_LONG_RUN, runs } from '@porthole/records/testing';
 import { onTestFinished } from 'vitest';
 
 /** What the real server has answered. */
@@ -277,9 +278,6 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
-
 const CUTS = ['fin', 'rst'] as const;
 
 interface FramingChoice {
@@ -288,23 +286,23 @@ interface FramingChoice {
   share?: { of: number; from: number };
 }
 
-/** Every framing as it is, and some of them late or cut somewhere; with MORE, all of them. */
+/** Every framing as it is, and some of them late or cut somewhere; in a long run all of them. */
 export function everyFraming(reply: Reply, { except = [], share = { of: 1, from: 0 } }: FramingChoice = {}): Fault[] {
   const names = FRAMING_NAMES.filter((name) => !OPEN_FRAMINGS.includes(name) && !except.includes(name));
   return names.flatMap((framing, index): Fault[] => {
-    if (MORE === 1 && index % share.of !== share.from) return [];
+    if (!IS_LONG_RUN && index % share.of !== share.from) return [];
     const at = Math.floor((frame(framing, reply).length * (index + 1)) / (names.length + 1));
     const late = { framing, lateMs: 10 };
     const cut = { framing, at, end: CUTS[index % 2] ?? 'fin' };
-    if (MORE > 1) return [{ framing }, late, cut];
+    if (IS_LONG_RUN) return [{ framing }, late, cut];
     return index % 4 === 0 ? [{ framing }, late] : index % 4 === 2 ? [{ framing }, cut] : [{ framing }];
   });
 }
 
-/** Cut at every byte of head and body, by turns with FIN and RST; with MORE, with both. Or at so many of the bytes. */
+/** Cut at every byte of head and body, by turns with FIN and RST; in a long run with both. Or at so many of the bytes. */
 export function everyByte(framing: FramingName, reply: Reply, count = Infinity): Fault[] {
   return spread(frame(framing, reply).length, count).flatMap((at, index) =>
-    (MORE > 1 ? CUTS : CUTS.slice(index % 2, (index % 2) + 1)).map((end) => ({ framing, at, end })),
+    (IS_LONG_RUN ? CUTS : CUTS.slice(index % 2, (index % 2) + 1)).map((end) => ({ framing, at, end })),
   );
 }
 
@@ -327,7 +325,7 @@ export function silentBodies(reply: Reply, count: number): Fault[] {
 }
 
 function spread(length: number, count: number): number[] {
-  const positions = Math.min(length, count * MORE);
+  const positions = Math.min(length, runs(count));
   return Array.from({ length: positions }, (_, index) => Math.floor((length * index) / positions));
 }
 

@@ -1,6 +1,7 @@
 import { createClient } from '@porthole/client';
 import type { NodeState } from '@porthole/contract';
 import type { ImplementationName } from '@porthole/contract/testing';
+import { IS_LONG_RUN } from '@porthole/records/testing';
 import type { RunningNode } from '@porthole/server';
 import { GrpcNode } from '@porthole/server/testing';
 
@@ -31,7 +32,7 @@ const HTTP: Implementation = {
   id: 'http',
   name: 'the HTTP client',
   // Behind its encoding it is the local node, too. `MORE=2` runs all of them.
-  every: Number(process.env.MORE ?? 1) > 1 ? 1 : 2,
+  every: IS_LONG_RUN ? 1 : 2,
   // A refusal that may pass is asked about again: here the refusal itself is what is compared.
   connect: async ({ url }) => ({ node: createClient({ url, retries: 0 }), close: NOTHING_TO_CLOSE }),
 };

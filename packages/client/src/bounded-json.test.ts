@@ -1,8 +1,9 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonTooLarge, parseBoundedJson } from './bounded-json.ts';
 
-const RUNS = 300 * Number(process.env.MORE ?? 1);
+const RUNS = 150;
 
 /** Nested so deep, with brackets in strings that mean nothing. */
 const nested = (depth: number) => `${'["]{\\"[",'.repeat(depth - 1)}[]${']'.repeat(depth - 1)}`;
@@ -25,7 +26,7 @@ describe('JSON of another node', () => {
         const json = JSON.stringify([given, filler]);
         expect(parseBoundedJson(json)).toEqual(JSON.parse(json));
       }),
-      { seed: 11, numRuns: RUNS },
+      { seed: 11, numRuns: runs(RUNS) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from './file/shared-reads.ts';
 import type { LogDir } from './log-dir.ts';
@@ -9,7 +10,7 @@ import { readTail } from './testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from './testing/temp-dir.ts';
 
 /** Every name, size and way with each other, five times; `MORE=4` makes it 11,200 tails. */
-const TAILS = 5 * 560 * Number(process.env.MORE ?? 1);
+const TAILS = runs(5 * 560);
 
 describe('nothing leaks', () => {
   const LINE = 'a line of the log, neither short nor long, as most are\n';

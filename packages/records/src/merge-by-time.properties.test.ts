@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MergedRun, MergeLane, type MergeOptions, mergeByTime, TimeMerge } from './merge-by-time.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
+import { runs } from './testing/runs.ts';
 
 interface Batch {
   times: number[];
@@ -83,7 +81,7 @@ describe('the merge by time', () => {
           if (limits[0]) expect(expected.length).toBeGreaterThan(limit);
         },
       ),
-      { numRuns: 300 * MORE },
+      { numRuns: runs(150) },
     );
   });
 

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { appendFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { OtlpReceiver } from './testing/otlp-receiver.ts';
 
 /** Kills between what the receiver has taken and what the node knows of it; `MORE=5` is 20 of them. */
-const KILLS = 4 * Math.max(1, Number(process.env.MORE ?? 1));
+const KILLS = runs(4);
 
 const LINES = 1500;
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Scrubbing } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_FORMAT, PROTOBUF } from './otlp-format.ts';
@@ -144,7 +145,7 @@ it('both encodings are the same records, whatever is in them', () => {
       });
       expect(proto).toEqual(json);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(100) },
   );
 });
 

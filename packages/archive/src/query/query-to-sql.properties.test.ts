@@ -1,6 +1,7 @@
 import { randomQuery } from '@porthole/contract/testing';
 import { createRecordFilter } from '@porthole/logs';
 import type { QueryNode } from '@porthole/logs/query';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
@@ -8,8 +9,6 @@ import { filterToSql } from './query-to-sql.ts';
 import { decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
 import { ArchiveFixture } from './testing/archive-fixture.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 const seed = process.env.SEED === 'random' ? {} : { seed: 19 };
 
 const ROWS = 600;
@@ -108,7 +107,7 @@ afterAll(() => server.stop());
 
 it('what SQL decides is what the engine decides, and what it rules out never matches', async () => {
   await fc.assert(fc.asyncProperty(fc.array(randomQuery, { minLength: QUERIES, maxLength: QUERIES }), compareBounds), {
-    numRuns: 3 * MORE,
+    numRuns: runs(2),
     endOnFailure: true,
     ...seed,
   });

@@ -11,13 +11,12 @@ import {
   toFilter,
   writeFamilies,
 } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { ArchiveFixture, collect } from './testing/archive-fixture.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 const seed = process.env.SEED === 'random' ? {} : { seed: 19 };
 
 const ALL = { limit: 1_000_000, before: 0, after: 0 };
@@ -127,7 +126,7 @@ it('the archive answers like the node that shipped the records', async () => {
         }
       },
     ),
-    { numRuns: 3 * MORE, endOnFailure: true, ...seed },
+    { numRuns: runs(2), endOnFailure: true, ...seed },
   );
 });
 

@@ -16,12 +16,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { migrate, planMigration } from '../schema/schema.ts';
 import { startClickHouse } from '../testing/server.ts';
 
-/** Kills of the node and of the server, half of each; `MORE=17` is 50 of them. */
-const KILLS = Math.max(2, Math.round(3 * Number(process.env.MORE ?? 0)));
+/** Kills of the node and of the server, half of each; `MORE=25` is 50 of them. */
+const KILLS = runs(2);
 
 /** Lines written between two kills, in a few writes. */
 const LINES = 2000;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
 import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { toLines } from '@porthole/records';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ClickHouse } from '../clickhouse/clickhouse.ts';
@@ -10,9 +11,6 @@ import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-ro
 import { BatchBuilder } from './batch-sender.ts';
 import { ClickHouseSink } from './clickhouse-sink.ts';
 import { LogPass, readLineFile } from './log-pass.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const SHIPPED_MS = Date.UTC(2026, 5, 1);
 
@@ -117,7 +115,7 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
         const found = rows.map((row) => ({ ...defaults, ...(JSON.parse(row) as ArchiveRow) }));
         expect(found.map(comparable)).toEqual(expected.map(comparable));
       }),
-      { numRuns: 40 * MORE },
+      { numRuns: runs(20) },
     );
   } finally {
     await logs.close();

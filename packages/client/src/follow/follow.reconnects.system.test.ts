@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import type { NodeClient } from '../client-requests.ts';
 import { SYSTEM_CLOCK } from '../retry.ts';
@@ -58,8 +59,8 @@ class Writer {
 
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Where connections are cut; more with MORE. */
-const SEEDS = Array.from({ length: Math.min(3, Number(process.env.MORE ?? 1)) }, (_, index) => index + 1);
+/** Where connections are cut; more of them in a long run. */
+const SEEDS = Array.from({ length: Math.min(3, runs(1)) }, (_, index) => index + 1);
 
 describe('nothing is lost and nothing is emitted twice', () => {
   it('when the node is stopped and started while one log is written', async () => {

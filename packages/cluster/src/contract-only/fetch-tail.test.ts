@@ -1,5 +1,6 @@
 import { createClient } from '@porthole/client';
 import { createZone, Scrubbing, WorkerPool } from '@porthole/logs';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeLindb, renderView } from '../testing/fake-lindb.ts';
@@ -79,7 +80,7 @@ it('a log that grows is put together again, whatever is written between a list a
       expect(all.startsWith(known.toString())).toBe(true);
       if (!isNumbered) expect(known.toString()).toBe(all);
     }),
-    { numRuns: 500 * Number(process.env.MORE ?? 1) },
+    { numRuns: runs(250) },
   );
 });
 

@@ -6,6 +6,7 @@ import { PortholeError, searchItems } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FoundRecord } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { renderView } from '../testing/fake-lindb.ts';
@@ -162,7 +163,7 @@ it('whatever happens to a log, nothing is emitted twice or out of order, and wha
       }
       expect(readdirSync(temporary)).toEqual([]);
     }),
-    { numRuns: 20 * Number(process.env.MORE ?? 1) },
+    { numRuns: runs(10) },
   );
 });
 

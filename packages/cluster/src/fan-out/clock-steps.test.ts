@@ -1,4 +1,5 @@
 import type { NodeDescription } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeCluster } from '../testing/fake-cluster.ts';
@@ -105,7 +106,7 @@ describe('a clock that is set', () => {
           if (describeUncertainty(clock, { fromMs, toMs }) === undefined) expect([...got.exact]).toEqual(truth);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import type { NodeDescription } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeCluster } from '../testing/fake-cluster.ts';
@@ -78,7 +79,7 @@ describe('the clocks of members', () => {
           }
         },
       ),
-      { seed: 18, numRuns: 100 },
+      { seed: 18, numRuns: runs(50) },
     );
   });
 

@@ -1,4 +1,5 @@
 import type { ClusterHistogram } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERROR_RULE, type Grid, heaviestStretch, likelihoodRatio, unusualStretches } from './unusual-stretch.ts';
@@ -55,7 +56,7 @@ describe('unusual stretches', () => {
           for (const [at, one] of own.entries()) expect(one.fromMs).toBeGreaterThanOrEqual(own[at - 1]?.toMs ?? 0);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(25) },
     );
   });
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { codeOf } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAddress } from './member-address.ts';
@@ -57,7 +58,7 @@ describe('addresses of members', () => {
         const isInside = bits(network).slice(0, length) === bits(host).slice(0, length);
         expect(isRefused(host.join('.'), [`${network.join('.')}/${length}`])).toBe(!isInside);
       }),
-      { seed: 7, numRuns: 200 * Number(process.env.MORE ?? 1) },
+      { seed: 7, numRuns: runs(100) },
     );
   });
 

@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { createZone, LogDir } from '@porthole/logs';
 import { joinRecords, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LogDirNode } from '../testing/log-dir-node.ts';
 import { RecordedNode } from './recorded-node.ts';
 import { type RecordedItem, Recording } from './recording.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const DAY_MS = Date.parse('2026-11-10T00:00:00Z');
 const LOGS = ['app.log', 'access.log'] as const;
@@ -171,7 +169,7 @@ describe('a recording', () => {
           }
         });
       }),
-      { numRuns: 40 * MORE },
+      { numRuns: runs(20) },
     );
   });
 
@@ -204,7 +202,7 @@ describe('a recording', () => {
           });
         },
       ),
-      { numRuns: 30 * MORE },
+      { numRuns: runs(15) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { isDrift, type Member, PortholeError, UNKNOWN_ROLE } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ProfileCache } from '../membership/profiles/profile-cache.ts';
@@ -6,9 +7,6 @@ import { configDiff } from './cluster-config.ts';
 import { ConfigDrift, type ConfigDriftDeps } from './config-drift.ts';
 import { fakeDeps, member, NOW_MS, profile } from './testing/fake-deps.ts';
 import { fakeNode, NODE } from './testing/fake-node.ts';
-
-/** `MORE=20` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const REFRESH_MS = 30_000;
 
@@ -133,7 +131,7 @@ describe('the number of keys that differ', () => {
         const expected = diff.roles.flatMap(({ differences }) => differences.filter(isDrift)).length;
         expect((await world.count())?.[0]).toBe(expected);
       }),
-      { numRuns: 40 * MORE },
+      { numRuns: runs(20) },
     );
   });
 });

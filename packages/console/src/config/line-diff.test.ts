@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changedWords, compareSecrets, type DiffRow, diffLines, foldRows, unifiedText } from './line-diff.ts';
@@ -76,7 +77,7 @@ describe('for any texts', () => {
           if (row.kind === 'added') expect(row.left).toBe(null);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -86,7 +87,7 @@ describe('for any texts', () => {
         const rows = diffLines(left, right);
         expect(rows.filter(({ kind }) => kind === 'equal')).toHaveLength(slowMostCommon(left, right));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explainKey, findInLines, splitTokens, tokenize, tomlLines } from './toml-text.ts';
@@ -117,7 +118,7 @@ describe('the tokens of a line', () => {
         expect(lines.map((tokens) => tokens.map((token) => token.text).join('')).join('\n')).toBe(text);
         expect(lines.flat().every((token) => token.text !== '')).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { MAX_VIEWS } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatViews, openSaved, readViews, SavedViews, savedQuery } from './saved-views.ts';
@@ -134,7 +135,7 @@ describe('files of saved views', () => {
       fc.property(content, (text) => {
         for (const saved of readViews(text)?.views ?? []) expect(viewUrl(openSaved(saved))).toMatch(/^\/logs(\?|$)/);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(20) },
     );
   });
 

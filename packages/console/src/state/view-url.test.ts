@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ALL_CONFIG, ALL_LOGS, ALL_NODES, canFollow, INCIDENTS, OVERVIEW, type View } from './view.ts';
@@ -89,7 +90,7 @@ describe('a view and its URL', () => {
       fc.property(views(), (view) => {
         expect(parse(viewUrl(view))).toEqual(view);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -121,7 +122,7 @@ describe('a view and its URL', () => {
         const view = parseView(new URL(`${ORIGIN}${path}?${new URLSearchParams(query)}`));
         expect(parse(viewUrl(view))).toEqual(view);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -156,7 +157,7 @@ describe('a view and its URL', () => {
         const problems = addressProblems(new URL(viewUrl(view), ORIGIN));
         expect(problems.filter((problem) => !problem.startsWith('the time range is empty'))).toEqual([]);
       }),
-      { seed: 18, numRuns: 300 },
+      { seed: 18, numRuns: runs(150) },
     );
   });
 
@@ -269,7 +270,7 @@ describe('names of fields in a URL', () => {
       fc.property(names, (list) => {
         expect(parseFieldNames(formatFieldNames(list))).toEqual(list);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(100) },
     );
   });
 

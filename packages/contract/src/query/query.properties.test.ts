@@ -1,4 +1,5 @@
 import type { QueryNode } from '@porthole/logs/query';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PortholeError } from '../errors/errors.ts';
@@ -9,9 +10,6 @@ import { formatQuery } from './format-query.ts';
 import { addTerm, parseQuery } from './parse-query.ts';
 import { queryContext } from './query-context.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
-const numRuns = 500 * Number(process.env.MORE ?? 1);
-
 it('a query is formatted as a text that is parsed as the same query', () => {
   fc.assert(
     fc.property(randomQuery, (query) => {
@@ -20,7 +18,7 @@ it('a query is formatted as a text that is parsed as the same query', () => {
       expect(parsed, text).toEqual(query);
       expect(parsed && formatQuery(parsed)).toBe(text);
     }),
-    { numRuns },
+    { numRuns: runs(250) },
   );
 });
 
@@ -30,7 +28,7 @@ it('the words of a query can be read in one way only', () => {
       const words = explainQuery(query);
       expect(readExplanation(words), words).toEqual(query);
     }),
-    { numRuns },
+    { numRuns: runs(250) },
   );
 });
 
@@ -46,7 +44,7 @@ it('any text is a query, or refused at a character of it', () => {
       const { start, end } = queryContext(text, Math.min(caret, text.length));
       expect(0 <= start && start <= end && end <= text.length).toBe(true);
     }),
-    { numRuns: numRuns * 2 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -62,7 +60,7 @@ it('an added condition is there once, and excluding it replaces it', () => {
       expect(conditions(excluded)).toContainEqual({ kind: 'not', node: added });
       expect(conditions(excluded)).not.toContainEqual(added);
     }),
-    { numRuns: numRuns / 2 },
+    { numRuns: runs(125) },
   );
 });
 

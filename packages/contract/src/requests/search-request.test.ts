@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
@@ -97,7 +98,7 @@ describe('a search request', () => {
           return ['PARAMETER_INVALID', 'BAD_REQUEST'].includes(codeOf(error));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1500) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
@@ -59,7 +60,7 @@ describe('a view request', () => {
           return codeOf(error) === 'SIZE_INVALID' && !/^[0-9]*[1-9][0-9]*$/.test(size);
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(2500) },
     );
   });
 });

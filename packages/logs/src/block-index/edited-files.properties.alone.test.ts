@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { LogDir } from '../log-dir.ts';
@@ -25,9 +26,6 @@ import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const UTC = createZone('UTC');
 const START_MS = Date.parse('2026-06-01T10:00:00.000Z');
@@ -269,7 +267,7 @@ describe.each([
         vi.useRealTimers();
         rmSync(edited.path);
       }),
-      { numRuns: MORE },
+      { numRuns: runs(1) },
     );
   });
 });

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -22,9 +23,6 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 /** What is indexed may be as new as this test can make it, and is added two blocks at a time, or eight. */
 const LIMITS = { agedMs: 60_000, partBlocks: 2, wholeBlocks: 8, now: () => nowMs };
@@ -378,6 +376,6 @@ test('whatever happens to a log between questions, no match is lost and none inv
       }
       expect(live.store.opens).toBe(0);
     }),
-    { numRuns: 8 * MORE, endOnFailure: true },
+    { numRuns: runs(4), endOnFailure: true },
   );
 });

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
@@ -13,9 +14,6 @@ import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { DigestGroup } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';
 
@@ -65,7 +63,7 @@ describe('what was learned from earlier scans', () => {
           }
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: runs(2) },
     );
   });
 

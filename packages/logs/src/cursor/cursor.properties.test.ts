@@ -1,6 +1,7 @@
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -9,9 +10,6 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, withoutCursor } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const line = (index: number) =>
   `2026-06-01 10:00:${String(index % 60).padStart(2, '0')}.000\tINFO\ta.go:${index}\tline ${index}\n`;
@@ -159,7 +157,7 @@ describe('an invalid cursor', () => {
         await expect(runSearch(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
         await expect(runSearch(logs, { until: cursor })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
       }),
-      { numRuns: 6 * MORE },
+      { numRuns: runs(3) },
     );
   });
 
@@ -216,7 +214,7 @@ describe('an invalid cursor', () => {
           }
         },
       ),
-      { numRuns: 6 * MORE },
+      { numRuns: runs(3) },
     );
   });
 });

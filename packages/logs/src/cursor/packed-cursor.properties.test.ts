@@ -1,10 +1,8 @@
 import { crc32, deflateRawSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCursorOf, packCursor, unpackCursor } from './packed-cursor.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const form = fc.record({
   kind: fc.constantFrom('cluster', 'kept', 'archive', 'combined'),
@@ -23,7 +21,7 @@ describe('a packed cursor', () => {
         expect(isCursorOf(made.kind, text)).toBe(true);
         expect(unpackCursor(made, text)).toEqual(written);
       }),
-      { numRuns: 100 * MORE },
+      { numRuns: runs(50) },
     );
   });
 
@@ -39,7 +37,7 @@ describe('a packed cursor', () => {
         for (const damaged of [changed, removed, added, bytes.subarray(0, at)])
           if (!damaged.equals(bytes)) expect(() => unpackCursor(made, damaged.toString('latin1'))).toThrow(INVALID);
       }),
-      { numRuns: 500 * MORE },
+      { numRuns: runs(250) },
     );
   });
 

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { type Family, groupFamilies, groupManyFamilies, groupRotatedFamilies } from './families.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 /** Renders a day of 2026 and an index within it; a later day, and a larger index of one day, is newer. */
 const STYLES: Record<string, (stem: string, date: string, index: number) => string> = {
@@ -71,7 +69,7 @@ describe('whatever the names are', () => {
           expect(files.filter((file) => file.compressed && file.state === 'live')).toEqual([]);
         }
       }),
-      { numRuns: 400 * MORE },
+      { numRuns: runs(200) },
     );
   });
 
@@ -83,7 +81,7 @@ describe('whatever the names are', () => {
       fc.property(shuffled, ([names, others]) => {
         expect(groupFamilies(others)).toEqual(groupFamilies(names));
       }),
-      { numRuns: 200 * MORE },
+      { numRuns: runs(100) },
     );
   });
 
@@ -96,7 +94,7 @@ describe('whatever the names are', () => {
         expect(families.filter((family) => !isUnrelated(family))).toEqual(groupFamilies(names));
         expect(families.filter(isUnrelated)).toEqual(groupFamilies(unrelated));
       }),
-      { numRuns: 200 * MORE },
+      { numRuns: runs(100) },
     );
   });
 });

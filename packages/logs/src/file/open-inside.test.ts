@@ -3,15 +3,13 @@ import fs, { constants, linkSync, mkdirSync, readFileSync, renameSync, symlinkSy
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { runs } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
 import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { isWithin } from './tree.ts';
-
-/** `MORE=4` tries longer. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const NOT_FOUND = expect.objectContaining({ code: 'LOG_FILE_NOT_FOUND' });
 
@@ -183,7 +181,7 @@ describe('while an entry is being swapped, no byte from outside is ever served',
     swapForever(path, ways);
     let inside = 0;
     let refused = 0;
-    for (let round = 0; round < 400 * MORE || (Math.min(inside, refused) === 0 && round < 100_000); round += 4) {
+    for (let round = 0; round < runs(400) || (Math.min(inside, refused) === 0 && round < 100_000); round += 4) {
       const tries = [1, 2, 3, 4].map(async () => {
         try {
           expect(String(await readTail(logs, 'entry.log', 100))).toBe('inside\n');
@@ -230,7 +228,7 @@ describe('while an entry is being swapped, no byte from outside is ever served',
     const logs = openDir(dir);
     swap(dir);
     let inside = 0;
-    for (let round = 0; round < 250 * MORE || (inside === 0 && round < 100_000); round++) {
+    for (let round = 0; round < runs(250) || (inside === 0 && round < 100_000); round++) {
       const got = await readTail(logs, 'link.log', 100).catch((error) => {
         if (!(error instanceof LogError)) throw error;
       });

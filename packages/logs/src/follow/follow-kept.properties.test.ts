@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runs } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import { listFiles } from '../read/list.ts';
@@ -12,7 +13,7 @@ import { onlyRecords, openHub } from './testing/open-hub.ts';
 import { seededRandom } from './testing/seeded-random.ts';
 
 /** `MORE=20 SEED=1000` searches for new cases. */
-const RUNS = 5 * Number(process.env.MORE ?? 1);
+const RUNS = runs(5);
 const FIRST_SEED = Number(process.env.SEED ?? 1);
 
 /** Checks the numbers as they arrive. */

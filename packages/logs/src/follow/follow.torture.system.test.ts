@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runs } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { bundleProgram } from '../testing/bundle-program.ts';
@@ -20,7 +21,7 @@ const OUTRUN_LINES = 4000;
 const POLL_MS = 20;
 
 /** Rotations of each log. MORE runs it longer. */
-const ROTATIONS = 100 * Number(process.env.MORE ?? 1);
+const ROTATIONS = runs(100);
 
 /** Checks the numbers as they arrive: they increase, and missing ones were reported. */
 class Ledger {

@@ -1,12 +1,10 @@
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import { IS_LONG_RUN, runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemCode } from '../log-error.ts';
 import { buildGzMap } from './gz-map.ts';
 import { gzFile, readAll } from './testing/gz-file.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const LINES = Array.from({ length: 16 }, (_, line) => `2024-08-16 10:00:${line} line ${line * line * 7919}\n`).join('');
 
@@ -29,9 +27,9 @@ function unpacked(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** Every byte of head and trailer, and one of eleven between them; all with MORE. */
+/** Every byte of head and trailer, and one of eleven between them; all in a long run. */
 function isTried(position: number, { length }: Buffer): boolean {
-  return MORE > 1 || position < 24 || position >= length - 12 || position % 11 === 0;
+  return IS_LONG_RUN || position < 24 || position >= length - 12 || position % 11 === 0;
 }
 
 function isPrefix(part: Buffer, whole: Buffer): boolean {
@@ -87,7 +85,7 @@ test('random bytes never throw and always terminate', () => {
       const expected = unpacked(bytes);
       if (expected) expect(text.equals(expected)).toBe(true);
     }),
-    { numRuns: 25 * MORE },
+    { numRuns: runs(13) },
   );
 });
 
@@ -104,6 +102,6 @@ test('changes to several bytes are treated as zlib treats them', () => {
       if (expected === undefined) expect(map.problem).not.toBeNull();
       else expect(text.equals(expected)).toBe(true);
     }),
-    { numRuns: 25 * MORE },
+    { numRuns: runs(13) },
   );
 });

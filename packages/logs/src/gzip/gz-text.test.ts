@@ -2,14 +2,12 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { constants, gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openBelow } from '../testing/temp-dir.ts';
 import { buildGzMap, type GzMap, GzText, PackedCheckpoints } from './gz-map.ts';
 import { gzFile, packMember } from './testing/gz-file.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const LINES = Buffer.from(
   Array.from({ length: 40_000 }, (_, line) => `2024-08-16 10:00:00 INFO line ${line} took ${line * 7919}\n`).join(''),
@@ -87,7 +85,7 @@ describe('the text of a compressed file', () => {
           }
         },
       ),
-      { numRuns: 25 * MORE },
+      { numRuns: runs(13) },
     );
   });
 

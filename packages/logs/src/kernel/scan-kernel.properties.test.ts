@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFormat } from '../parse/detect-format.ts';
@@ -144,7 +145,7 @@ describe('the compiled loops', () => {
         const unsure = new Set(found.filter(({ rank }) => rank === UNSURE).map(({ at }) => at));
         expect(sure).toEqual(to > start ? slowHeads(text, to - start).filter(({ at }) => !unsure.has(at)) : []);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1500) },
     );
   });
 
@@ -158,7 +159,7 @@ describe('the compiled loops', () => {
         if (hasErrors) expect(mayHaveErrors).toBe(true);
         if (!hasWords) expect(mayHaveErrors).toBe(false);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1500) },
     );
   });
 
@@ -207,7 +208,7 @@ describe('the compiled loops', () => {
         const expected = fold(bytes).indexOf(fold(Buffer.from(wanted)));
         expect(kernel.find(start, start + bytes.length)).toBe(expected < 0 ? -1 : start + expected);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1500) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DecoderName, decodeChunks } from './decoders.ts';
@@ -5,8 +6,6 @@ import { DecodeFault } from './packed-input.ts';
 import { FIXTURES, type FixtureName, fixture, fixtureText } from './testing/fixture-text.ts';
 
 const TEXT = fixtureText();
-const MORE = Number(process.env.MORE ?? 1);
-
 const findDecoder = (name: FixtureName): DecoderName =>
   name.endsWith('.zst') ? 'zstd' : name.endsWith('.xz') ? 'xz' : 'bzip2';
 
@@ -80,7 +79,7 @@ describe.each(FIXTURES)('%s', (name) => {
         // Without a checksum only what cannot be decoded is noticed.
         if (!fault && name !== 'ultra.zst') expect(text.equals(TEXT)).toBe(true);
       }),
-      { numRuns: 10 * MORE },
+      { numRuns: runs(5) },
     );
   });
 });

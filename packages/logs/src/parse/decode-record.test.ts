@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Level } from '../types.ts';
@@ -195,7 +196,7 @@ test('a record that is formatted and decoded is the record', () => {
     fc.property(record, (value) => {
       expect(decode(format(value))).toEqual(value);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(1000) },
   );
 });
 
@@ -211,6 +212,6 @@ test('any bytes can be decoded, and no text is lost', () => {
         );
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(1000) },
   );
 });

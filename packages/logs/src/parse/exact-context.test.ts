@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonTokens, randomJsonObject } from '../testing/random-json.ts';
@@ -10,7 +11,7 @@ import { createContractFormat } from './heads/contract-format.ts';
 import { createZone } from './zone.ts';
 
 const OPTIONS: FormatOptions = { zone: createZone('UTC'), writtenMs: Date.UTC(2026, 10, 15) };
-const SEED = { seed: 12, numRuns: Number(process.env.MORE ? 20_000 : 1000) };
+const SEED = { seed: 12, numRuns: runs(500) };
 
 const shown = ({ context, contextText }: RecordFields) => contextText ?? JSON.stringify(context);
 const decode = (create: typeof createJsonFormat, line: string) => {

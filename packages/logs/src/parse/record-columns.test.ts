@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findColumns, type RecordColumns } from './decode-record.ts';
@@ -199,7 +200,7 @@ describe('for any bytes', () => {
           at = span.end;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -215,7 +216,7 @@ describe('for any bytes', () => {
         }));
         expect(back).toEqual(spanTexts(alone));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(1000) },
     );
   });
 });

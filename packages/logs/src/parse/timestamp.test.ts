@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTimestamp } from './timestamp.ts';
@@ -72,7 +73,7 @@ describe('a timestamp', () => {
         const text = new Date(ms).toISOString().replace('T', ' ').replace('Z', '');
         expect(parse(text)).toEqual({ localMs: ms, end: 23 });
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('a timestamp', () => {
           expect(parse(`${date} ${hour}:${minute}:00`)?.localMs).toBe(exists ? ms : undefined);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(1500) },
     );
   });
 });

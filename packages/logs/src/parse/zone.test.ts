@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createZone } from './zone.ts';
@@ -55,7 +56,7 @@ describe('the offset of an instant', () => {
           const wall = at(format.format(ms).replace(' ', 'T')) + (ms % 1000);
           expect(zone.offsetMsAt(ms)).toBe(wall - ms);
         }),
-        { numRuns: 100 },
+        { numRuns: runs(50) },
       );
     }
   });
@@ -113,7 +114,7 @@ describe('the instant of a wall-clock time', () => {
           expect(back).toBeLessThanOrEqual(epochMs);
           expect(back + zone.offsetMsAt(back)).toBe(localMs);
         }),
-        { numRuns: 150 },
+        { numRuns: runs(75) },
       );
     }
   });

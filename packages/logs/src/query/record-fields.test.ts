@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readContext } from '../parse/exact-context.ts';
@@ -98,7 +99,7 @@ describe('fields of a record', () => {
           expect(fieldValues(asText, name)).toEqual(fieldValues(asObject, name));
         }
       }),
-      { seed: 3, numRuns: 50 },
+      { seed: 3, numRuns: runs(25) },
     );
   });
 });

@@ -1,14 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { groupFamilies } from '../file/families.ts';
 import { FLAT } from '../file/tree.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { DirListing, KeptFamilies } from './dir-listing.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const PARTS = ['a', 'b.log', '.log', '-1', '.1', '-12', '.2', '.gz', '.old', '-2026-11-15', '.20261115', '.INFO'];
 const name = fc.array(fc.constantFrom(...PARTS), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
@@ -38,7 +36,7 @@ test('the files of one log are the same as in a listing of all', async () => {
       expect(groupFamilies(files).map((family) => family.name)).not.toContain(file.name);
     }
   });
-  await fc.assert(property, { numRuns: 40 * MORE });
+  await fc.assert(property, { numRuns: runs(20) });
 });
 
 test('families of many names are kept for as long as the names are the same', async () => {

@@ -1,15 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from '../file/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
 import { readBytes, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -106,7 +104,7 @@ describe('a tail follows the rule', () => {
           await expectTail(logs, { name: 'a.log.gz', text, size });
         }
       }),
-      { numRuns: 45 * MORE },
+      { numRuns: runs(23) },
     );
     expect(logs.usage.lentBuffers).toBe(0);
   });
@@ -142,7 +140,7 @@ describe('a tail follows the rule', () => {
           await expectTail(logs, { name: 'a.log.gz', text, size });
         }
       }),
-      { numRuns: 25 * MORE },
+      { numRuns: runs(13) },
     );
     expect(logs.usage.lentBuffers).toBe(0);
   });

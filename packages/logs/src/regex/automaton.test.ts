@@ -1,3 +1,4 @@
+import { IS_LONG_RUN } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { compileRegex } from '../scan/match/regex.ts';
@@ -58,7 +59,7 @@ describe('an automaton', () => {
     ['(a|b|c)*a.{20}b.{20}c.{20}7', 'abc7', 'blunt'],
   ];
   test.each(patterns)('of %s finds every record that matches in a long text', async (pattern, letters, kind) => {
-    for (const seed of process.env.MORE ? [1, 2, 3] : [1]) {
+    for (const seed of IS_LONG_RUN ? [1, 2, 3] : [1]) {
       const regex = await compileRegex(pattern);
       const records = makeRecords(letters, { seed, bytes: 400_000 });
       const find = (from: number, to: number) => regex.prefilter.find(kernel, from, to);

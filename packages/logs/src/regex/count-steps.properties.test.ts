@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
@@ -41,9 +42,9 @@ describe('the steps of a regex, counted without compiling it', () => {
         // The compiler merges alternatives and classes, and drops unreachable code.
         expect(steps).toBeLessThanOrEqual(16 * size);
       }),
-      { seed: SEED, numRuns: 2000 },
+      { seed: SEED, numRuns: runs(1000) },
     );
-    expect(compiled).toBeGreaterThan(1000);
+    expect(compiled).toBeGreaterThan(500);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { IS_LONG_RUN } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { createZone } from '../parse/zone.ts';
@@ -146,8 +147,8 @@ describe.each(SHAPES)('a file of $name that ends shortly after a block boundary'
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC });
     const isFirst = shape === SHAPES[0];
-    // Every distance with MORE; else one of nine up to the length of a record's head, and one of 31 after that.
-    const step = (behind: number) => (!isFirst ? 61 : process.env.MORE ? 1 : behind < 64 ? 9 : 31);
+    // Every distance in a long run; else one of nine up to the length of a record's head, and one of 31 after that.
+    const step = (behind: number) => (!isFirst ? 61 : IS_LONG_RUN ? 1 : behind < 64 ? 9 : 31);
     for (let behind = 1; behind <= 300; behind += step(behind)) {
       const blocks = 1 + (behind % 2);
       // The last record crosses the boundary by more, or less, than its head.

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IS_LONG_RUN } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
@@ -13,8 +14,8 @@ import type { Job } from './jobs.ts';
 const SECRET = 'Zx7!Zx7!Qw';
 const WRONG = 'Zx7!Zx7!Qv';
 
-/** Up to all of it; with `MORE`, every length. */
-const LENGTHS = process.env.MORE ? Array.from(SECRET, (_, index) => index + 1) : [1, 2, 4, 7, SECRET.length];
+/** Up to all of it; in a long run every length. */
+const LENGTHS = IS_LONG_RUN ? Array.from(SECRET, (_, index) => index + 1) : [1, 2, 4, 7, SECRET.length];
 
 /** Bytes read by this thread: work that shows in the duration of a request, whatever the load of the machine. */
 function bytesRead(): number {

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildNeedleTable, needleForms } from './needle-table.ts';
@@ -6,7 +7,7 @@ import { Scrubber } from './scrubber.ts';
 import { ENCODERS, mixed } from './testing/encoders.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 
-const NUM_RUNS = process.env.MORE ? 1000 : 8;
+const NUM_RUNS = runs(4);
 
 /** With all characters that some encoder escapes. */
 const secrets = fc.oneof(
@@ -62,7 +63,7 @@ describe('a secret written with escapes', () => {
         const text = scrubbed(secret, `${before}${form}\n`);
         expect(text.slice(-1 - Buffer.byteLength(form), -1)).toBe('*'.repeat(Buffer.byteLength(form)));
       }),
-      { numRuns: 2 * NUM_RUNS },
+      { numRuns: runs(1) * NUM_RUNS },
     );
   });
 
@@ -143,7 +144,7 @@ describe('escapes', () => {
         createScrubber(needles).mask(masked);
         expect(masked.toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
       }),
-      { numRuns: 5 * NUM_RUNS },
+      { numRuns: runs(3) * NUM_RUNS },
     );
   });
 
@@ -161,7 +162,7 @@ describe('escapes', () => {
         passed.push(feed.end());
         expect(Buffer.concat(passed).toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
       }),
-      { numRuns: 2 * NUM_RUNS },
+      { numRuns: runs(1) * NUM_RUNS },
     );
   });
 
@@ -177,7 +178,7 @@ describe('escapes', () => {
         const whole = slowScrub(text, needles);
         expect(part.subarray(start - first, end - first).equals(whole.subarray(start, end))).toBe(true);
       }),
-      { numRuns: 2 * NUM_RUNS },
+      { numRuns: runs(1) * NUM_RUNS },
     );
   });
 

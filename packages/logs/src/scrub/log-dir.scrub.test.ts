@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -310,6 +311,6 @@ test('all ways of reading return the same scrubbed text', async () => {
         }
       },
     ),
-    { numRuns: 15 * Number(process.env.MORE ?? 1) },
+    { numRuns: runs(8) },
   );
 });

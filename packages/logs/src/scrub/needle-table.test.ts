@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES, needleForms } from './needle-table.ts';
@@ -89,7 +90,7 @@ describe('the forms of a secret', () => {
           expect(scrubbed(value, form.toString('latin1')).includes('\n')).toBe(form.includes(10));
         }
       }),
-      { numRuns: 40 * Number(process.env.MORE ?? 1) },
+      { numRuns: runs(20) },
     );
   });
 });

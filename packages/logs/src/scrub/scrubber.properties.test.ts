@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildNeedleTable, needleForms } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 /** More than one pass of the kernel. */
 const LONG_BYTES = 200_000;
@@ -105,7 +103,7 @@ describe('a scrubber', () => {
           if (leaked >= 0) expect(length - leaked).toBeLessThanOrEqual(2);
         }
       }),
-      { numRuns: 10 * MORE },
+      { numRuns: runs(5) },
     );
   });
 
@@ -133,7 +131,7 @@ describe('a scrubber', () => {
         createScrubber(needles).mask(bytes, { atEnd: true });
         expect(bytes.equals(slowScrub(text, needles))).toBe(true);
       }),
-      { numRuns: 15 * MORE },
+      { numRuns: runs(8) },
     );
   });
 

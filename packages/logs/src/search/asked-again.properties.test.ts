@@ -1,5 +1,6 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createZone } from '../parse/zone.ts';
@@ -9,9 +10,6 @@ import { runSearch, searchPages } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const UTC = createZone('UTC');
 const START_MS = Date.parse('2026-06-01T10:00:00.000Z');
@@ -124,6 +122,6 @@ test('a question that is repeated gets what the reference finds, also after a ch
         }
       }
     }),
-    { numRuns: 2 * MORE },
+    { numRuns: runs(1) },
   );
 });

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomDir } from '../testing/random-dir.ts';
@@ -7,9 +8,6 @@ import { BERLIN } from '../testing/random-record.ts';
 import { withoutCursor } from '../testing/run-search.ts';
 import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, timedOnly } from '../testing/slow-logs.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const specs = fc.array(logSpec, { minLength: 1, maxLength: 2 });
 
@@ -37,7 +35,7 @@ describe('a histogram', () => {
           if (bucketMs === undefined) expect(found.buckets.length).toBeLessThanOrEqual(buckets + 2);
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });
@@ -80,7 +78,7 @@ describe('a digest', () => {
           expect(found.end.records).toBe(all.reduce((sum, { count }) => sum + count, 0));
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -9,9 +10,6 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, type SearchResult } from '../testing/run-search.ts';
 import { matches, readFamilyRecords, type SlowRecord } from '../testing/slow-logs.ts';
 import type { RecordFilter, SearchEnd, SearchQuery } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const specs = fc.array(fc.oneof(logSpec, mixedSpec), { minLength: 1, maxLength: 3 });
 
@@ -51,7 +49,7 @@ describe('the coverage of a search', () => {
           if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
-      { numRuns: 2 * MORE },
+      { numRuns: runs(1) },
     );
   });
 });
@@ -112,7 +110,7 @@ describe('the coverage of a count', () => {
           }
         }
       }),
-      { numRuns: 2 * MORE },
+      { numRuns: runs(1) },
     );
   });
 });

@@ -1,14 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createZone } from '../parse/zone.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const UTC = createZone('UTC');
 const START = Date.parse('2026-06-01T00:00:00Z');
@@ -93,7 +91,7 @@ describe('records more than a minute out of order', () => {
           }
         },
       ),
-      { numRuns: 5 * MORE },
+      { numRuns: runs(3) },
     );
   });
 
@@ -142,7 +140,7 @@ describe('records more than a minute out of order', () => {
           expect(found).toEqual(order === 'newest' ? inRange.toReversed() : inRange);
         },
       ),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 
@@ -172,7 +170,7 @@ describe('records more than a minute out of order', () => {
           expect(end.unreadBytes).toBe(0);
         },
       ),
-      { numRuns: 5 * MORE },
+      { numRuns: runs(3) },
     );
   });
 

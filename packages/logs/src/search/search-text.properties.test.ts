@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -11,9 +12,6 @@ import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd, SearchQuery } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 interface FoundText {
   text: Buffer;
@@ -95,7 +93,7 @@ describe('the text of records', () => {
           }
         },
       ),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 

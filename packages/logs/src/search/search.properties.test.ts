@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
@@ -15,9 +16,6 @@ import {
   toComparable,
 } from '../testing/slow-logs.ts';
 import type { FoundRecord, StartPoint } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const searchCase = fc.record({
   filter: filterSpec,
@@ -78,7 +76,7 @@ describe('a search', () => {
           expectContext(found, expected, records, { before, after });
         }
       }),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 
@@ -105,7 +103,7 @@ describe('a search', () => {
           expectSame(found, expected);
         },
       ),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 
@@ -131,7 +129,7 @@ describe('a search', () => {
           expectLanes(await searchPages(logs, { ...filter, order }, pages), lanes, families);
         },
       ),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });
@@ -161,7 +159,7 @@ describe('pages of all logs', () => {
           expectLanes(await searchPages(logs, { order, start }, pages), lanes, families);
         },
       ),
-      { numRuns: 4 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldValues, recordFields, valueType } from '../query/index.ts';
@@ -10,9 +11,6 @@ import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { matches, readFamilyRecords, type SlowRecord, timedOnly } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const specs = fc.array(logSpec, { minLength: 1, maxLength: 2 });
 const field = fc.constantFrom('level', 'source', 'component', 'message', 'q', 'key', 'context.a.b', 'nothing');
@@ -78,7 +76,7 @@ describe('top', () => {
           expect([found.end.records, found.end.reason]).toEqual([matching.length, 'exhausted']);
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });
@@ -177,7 +175,7 @@ describe('fields', () => {
           else expect(Math.abs(distinct / values - 1)).toBeLessThan(0.1);
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: runs(2) },
     );
   });
 });

@@ -1,11 +1,11 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messageShape } from '../query/message-shape.ts';
 import { mergeShapes } from './merge-shapes.ts';
 import { matchesShape } from './testing/matches-shape.ts';
 
-/** `MORE=20` searches for new cases. */
-const RUNS = 200 * Number(process.env.MORE ?? 1);
+const RUNS = 100;
 
 const WORDS = [
   'login',
@@ -68,7 +68,7 @@ test('every message matches the shape of its group', () => {
         expect([text, shape, matchesShape(shape, text)]).toEqual([text, shape, true]);
       }
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 });
 
@@ -80,7 +80,7 @@ test('the order and number of messages do not matter', () => {
       const reordered = mergeMessages([...ranked, ...ranked.slice(0, 3)].map(({ text }) => text));
       for (const text of given) expect(reordered(text)).toBe(shapeOf(text));
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 });
 
@@ -92,6 +92,6 @@ test('shapes that were merged apart, as by two members, still match when they ar
       for (const { given, shapeOf } of members)
         for (const text of given) expect(matchesShape(together.get(shapeOf(text)) ?? 'none', text)).toBe(true);
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 });

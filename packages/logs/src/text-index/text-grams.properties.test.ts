@@ -1,5 +1,6 @@
 import { readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GRAM_ROWS, makeNeedle, ScanKernel } from '../kernel/scan-kernel.ts';
@@ -12,9 +13,6 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 /** The rows of a text, one gram at a time. */
 function slowRows(text: Buffer): Set<number> {
@@ -66,7 +64,7 @@ describe('the kernel', () => {
         }
         expect(filledRows(4)).toEqual([...slowRows(first)].sort((a, b) => a - b));
       }),
-      { numRuns: 60 * MORE },
+      { numRuns: runs(30) },
     );
   });
 
@@ -121,7 +119,7 @@ describe('a column', () => {
         }
         expect(store.opens).toBe(0);
       }),
-      { numRuns: 8 * MORE },
+      { numRuns: runs(4) },
     );
   });
 

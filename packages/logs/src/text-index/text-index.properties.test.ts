@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -25,9 +26,6 @@ import { runSearch, searchPages } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowFile, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 /** Positions are fractions of a text, in thousandths; files are counted from the oldest. */
 type Step =
@@ -261,7 +259,7 @@ describe('a text index', () => {
         expect(store.opens).toBe(0);
         expect(store.drops).toBe(0);
       }),
-      { numRuns: 3 * MORE, endOnFailure: true },
+      { numRuns: runs(2), endOnFailure: true },
     );
   });
 });

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cursorAt, originAt, type RecordBatch, startOf } from '../record-batch.ts';
+import { runs } from '../testing/runs.ts';
 import { LineKernel } from './line-kernel.ts';
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const kernel = new LineKernel();
 
@@ -110,7 +108,7 @@ describe('lines that the kernel recognizes', () => {
         const batch = kernel.scan(line, 0, 9);
         for (let index = 0; batch && index < batch.ends.length; index++) expectTrue(line, batch, index);
       }),
-      { numRuns: 1500 * MORE },
+      { numRuns: runs(750) },
     );
   });
 
@@ -133,7 +131,7 @@ describe('lines that the kernel recognizes', () => {
         const lines = Buffer.from(given.map(({ fields: _, ...each }) => `${JSON.stringify(each)}\n`).join(''));
         expect(kernel.scan(lines, 0, 9)).toMatchObject({ bytes: lines, ends: { length: given.length } });
       }),
-      { numRuns: 300 * MORE },
+      { numRuns: runs(150) },
     );
   });
 

@@ -2,13 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactJson } from '../exact-json.ts';
 import { type BatchedRecord, batchOf, type RecordBatch } from '../record-batch.ts';
+import { runs } from '../testing/runs.ts';
 import { LineTextKernel, type TextLayout } from './line-text-kernel.ts';
 import { recordText, TextRenderer } from './record-text.ts';
 
 type MergedRecord = Parameters<typeof recordText>[0] & BatchedRecord & { node: string };
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const kernel = new LineTextKernel();
 
@@ -82,7 +80,7 @@ describe('merged records as text', () => {
           columnsOf(batchOf(records.slice(0, 3))).concat(columnsOf(batchOf(records.slice(3)))),
         );
       }),
-      { numRuns: 250 * MORE },
+      { numRuns: runs(125) },
     );
   });
 
@@ -105,7 +103,7 @@ describe('merged records as text', () => {
         if (layout === 'columns' && `${JSON.stringify(parsed)}\n` !== first) return;
         expect(Buffer.from(kernel.text(1)).toString()).toBe(recordText(parsed, layout));
       }),
-      { numRuns: 600 * MORE },
+      { numRuns: runs(300) },
     );
   });
 

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../testing/send-request.ts';
@@ -166,7 +167,7 @@ it('a set of keys of any kind is refused or used, and no JWT gets a 5xx', async 
           ).toThrowError(expect.objectContaining({ code: 'UNAUTHENTICATED' }));
       }
     }),
-    { numRuns: 300 * Number(process.env.MORE ?? 1) },
+    { numRuns: runs(150) },
   );
 
   async function readyAccess(): Promise<Access> {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
 import { readConfigFiles, ServiceFiles } from './config-files.ts';
@@ -116,7 +117,7 @@ describe('the files of a configuration', () => {
   });
 
   it('are those on disk whatever is done to them in between', async () => {
-    for (let seed = 1; seed <= 4 * Number(process.env.MORE ?? 1); seed++) {
+    for (let seed = 1; seed <= runs(4); seed++) {
       const random = seeded(seed);
       const made = makeFiles();
       const { dir, options } = made;

@@ -2,6 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { codeOf, parseViewRequest } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
@@ -98,15 +99,12 @@ async function workInParallel(count: number, work: (index: number) => Promise<vo
   await Promise.all(Array.from({ length: 16 }, worker));
 }
 
-/** The environment variable MORE makes it a longer run. */
-const MORE = Number(process.env.MORE ?? 1);
-
 // Five times as many go to the directory itself, in `packages/logs/src/file/safe-name.test.ts`; here it is the way there.
 it('thousands of hostile names read nothing outside the directory', async () => {
   const { running } = await startWithCanary();
   const nextName = createNames(1, PARTS);
   const outcomes = new Map<string, number>();
-  await workInParallel(4000 * MORE, async () => {
+  await workInParallel(runs(4000), async () => {
     const file = nextName();
     const outcome = await view(running.state, new URLSearchParams({ file, size: '100' }));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -136,7 +134,7 @@ it('hostile queries over a keep-alive connection show nothing outside the direct
   ]);
   const nextName = createNames(2, [...tricks, '%', '%2', '%zz', '%ff', '%80', ';', '&file=', '&size=', '[]', '\xff']);
   const statuses = new Set<number>();
-  await workInParallel(1000 * MORE, async (index) => {
+  await workInParallel(runs(1000), async (index) => {
     const route = index % 2 === 0 ? 'view' : 'raw';
     const { status, body } = await sendRequest(port, `/api/v1/log/${route}?file=${nextName()}`, { agent });
     statuses.add(status);

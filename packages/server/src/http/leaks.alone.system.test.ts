@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { eventually, openBelow } from '@porthole/logs/testing';
+import { runs } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { countConnections, startTestNode } from '../testing/test-node.ts';
@@ -16,7 +17,7 @@ const MIB = 1024 * 1024;
  * Ten responses each, half of them dropped: a chunk kept of each would be several times the memory that may be held.
  * `MORE=20` makes it twenty times as many.
  */
-const ROUNDS = 120 * Number(process.env.MORE ?? 1);
+const ROUNDS = runs(120);
 
 /** Five of ten answers are read to the end, three are dropped after the head and two before it. */
 const READ = ['log/view?file=a.log', 'log/raw?file=a.log', 'log/list', 'config', 'log/view?file=absent'];

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatRecord, MAX_RECORD_BYTES, type RecordFields } from './format-record.ts';
@@ -114,7 +115,7 @@ test('any text gives one line of the right columns that reads back as it was', (
         expect(record.context).toEqual(JSON.parse(JSON.stringify(context)));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(250) },
   );
 });
 
@@ -136,7 +137,7 @@ test('any value at all gives one line with a valid JSON object', () => {
         for (const json of columns.slice(4)) expect(JSON.parse(json)).toBeTypeOf('object');
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(250) },
   );
 });
 

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -117,6 +118,6 @@ test('what is rendered is valid TOML and loads back to the same settings', async
       expect(again.settings).toEqual(given.settings);
       expect(again.values.every(({ source }) => source === 'file')).toBe(true);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(50) },
   );
 });

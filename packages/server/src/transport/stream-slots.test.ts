@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StreamSlots, type StreamUser } from './stream-slots.ts';
@@ -105,7 +106,7 @@ describe('stream slots', () => {
         for (const { give } of held) give();
         expect(slots.taken).toBe(0);
       }),
-      { seed: SEED, numRuns: 300 },
+      { seed: SEED, numRuns: runs(150) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Difference, unifiedDiff } from './diff.ts';
@@ -44,7 +45,7 @@ test('applied to one list, it gives the other', () => {
       execFileSync('git', ['apply', '-'], { cwd: dir, input: `${diff.join('\n')}\n` });
       expect(readFileSync(file, 'utf8')).toBe(after);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -1,4 +1,5 @@
 import type { ClusterFollowItem } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HeldMember, ReorderWindow } from './reorder-window.ts';
@@ -113,7 +114,7 @@ describe('the window in which records wait for earlier ones', () => {
           }
         expect(emitted).toHaveLength(given.length);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { exactJson } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import { bytesOf, originAt, recordsOf, sliceBatch } from '@porthole/records';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
@@ -90,7 +91,7 @@ describe('records merged as lines', () => {
           expect(text).toBe(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(30) },
     );
   });
 
@@ -123,7 +124,7 @@ describe('records merged as lines', () => {
           expect(text).toBe(expected);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(75) },
     );
   });
 });

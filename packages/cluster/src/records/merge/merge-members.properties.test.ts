@@ -1,15 +1,13 @@
 import type { ClusterRecord, MemberClock } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs';
 import { recordsOf } from '@porthole/records';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
 import { ClusterBatchWriter } from './cluster-batch.ts';
 import { MemberLane } from './member-lane.ts';
 import { mergeMembers } from './merge-members.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 interface LaneSpec {
   records: FoundRecord[];
@@ -48,7 +46,7 @@ describe('the merge by time', () => {
             expect(atMs).toBe(timeMs === undefined ? undefined : timeMs - (lanes[Number(node)]?.clock.offsetMs ?? 0));
         },
       ),
-      { numRuns: 300 * MORE },
+      { numRuns: runs(150) },
     );
   });
 });

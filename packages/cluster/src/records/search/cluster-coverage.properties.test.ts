@@ -1,12 +1,10 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { FakeNode, recordsAt, silence } from '../../testing/fake-node.ts';
 import { searchCluster } from './cluster-search.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const member = fc.record({
   times: fc.array(fc.integer({ min: 100_000, max: 100_030 }), { maxLength: 12 }),
@@ -53,7 +51,7 @@ describe('the coverage of a search of all members', () => {
           }
         },
       ),
-      { numRuns: 60 * MORE },
+      { numRuns: runs(30) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterEnd, ClusterRecord } from '@porthole/contract';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectResponse } from '../../testing/collect-response.ts';
@@ -10,9 +11,6 @@ import { LogDirNode, logLines } from '../../testing/log-dir-node.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 import { searchCluster } from './cluster-search.ts';
 import type { ClusterSearch } from './search-members.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const ASKED: ClusterSearch = { order: 'newest', limit: 1000, before: 0, after: 0 };
 const DAY_MS = Date.parse('2026-11-10T00:00:00Z');
@@ -86,7 +84,7 @@ describe('the pages of a search of the cluster', () => {
           const { records } = await allPages(deps, { ...ASKED, order, limit });
           expect(named(records)).toEqual(named(whole.records));
         }),
-        { numRuns: 3 * MORE },
+        { numRuns: runs(2) },
       );
     }
   });

@@ -1,5 +1,6 @@
 import type { ClusterRecord, MemberClock } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectResponse } from '../../testing/collect-response.ts';
@@ -9,9 +10,6 @@ import { LogDirNode, logLines } from '../../testing/log-dir-node.ts';
 import { searchCluster } from './cluster-search.ts';
 import { CursorKeeper } from './cursor-keeper.ts';
 import type { ClusterSearch } from './search-members.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const ASKED: ClusterSearch = { order: 'newest', limit: 1000, before: 0, after: 0 };
 
@@ -101,7 +99,7 @@ describe('pages whose positions are kept on a node', () => {
           expect(named(paged)).toEqual(named(whole));
         },
       ),
-      { numRuns: 30 * MORE },
+      { numRuns: runs(15) },
     );
   });
 
@@ -120,7 +118,7 @@ describe('pages whose positions are kept on a node', () => {
           expect(named(await allPages({ states, query: { ...query, limit }, fates }))).toEqual(named(whole));
         },
       ),
-      { numRuns: 30 * MORE },
+      { numRuns: runs(15) },
     );
   });
 
@@ -149,7 +147,7 @@ describe('pages whose positions are kept on a node', () => {
           expect([...new Set(named(paged))].sort()).toEqual(named(whole).sort());
         },
       ),
-      { numRuns: 30 * MORE },
+      { numRuns: runs(15) },
     );
   });
 

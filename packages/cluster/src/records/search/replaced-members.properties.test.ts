@@ -8,6 +8,7 @@ import {
 import { createZone, LogDir } from '@porthole/logs';
 import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RecordedNode } from '../../recorder/recorded-node.ts';
@@ -19,9 +20,6 @@ import { LogDirNode, logLines } from '../../testing/log-dir-node.ts';
 import { searchCluster } from './cluster-search.ts';
 import { CursorKeeper } from './cursor-keeper.ts';
 import type { ClusterSearch } from './search-members.ts';
-
-/** `MORE=20 SEED=random` looks for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const DAY_MS = Date.parse('2026-11-10T00:00:00Z');
 const MAX_PAGES = 300;
@@ -136,7 +134,7 @@ describe('a member of which a recording is searched on some pages', () => {
             expect(report).toMatchObject({ outcome: 'refused', isPartial: true, recordedBy: 'a' });
           if (!isLost) expect(new Set(records.map(({ message }) => message)).size).toBe(records.length);
         }),
-        { numRuns: 25 * MORE },
+        { numRuns: runs(13) },
       );
     },
   );

@@ -1,6 +1,7 @@
 import type { NodeState } from '@porthole/contract';
 import { scaled } from '@porthole/logs/testing';
 import type { Top, TopQuery } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
@@ -75,6 +76,6 @@ it('counts and fields of a cluster are those of one node with the logs of all', 
         expected.totalFields,
       ]);
     }),
-    { numRuns: 6 * Number(process.env.MORE ?? 1) },
+    { numRuns: runs(3) },
   );
 });

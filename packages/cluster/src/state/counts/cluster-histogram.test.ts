@@ -1,5 +1,6 @@
 import type { NodeState } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeDeps } from '../testing/fake-deps.ts';
@@ -138,7 +139,7 @@ it('whatever the clocks, nothing is lost, nothing leaves the range, and all is w
         }
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(25) },
   );
 });
 

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeRecord } from '../testing/fake-source.ts';
@@ -68,7 +69,7 @@ describe('a row buffer', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(20) },
     );
   });
 });

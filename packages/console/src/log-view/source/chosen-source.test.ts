@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceChoice } from '../../state/view.ts';
@@ -51,7 +52,7 @@ describe('overlapping selections', () => {
         ]);
         if (!mayOverlap(chosen)) expect(separate.sort()).toEqual(wanted);
       }),
-      { seed: 18, numRuns: 500 },
+      { seed: 18, numRuns: runs(250) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { type ClusterState, PortholeError } from '@porthole/client';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeSource, fakeRecord, recordNumber } from '../testing/fake-source.ts';
@@ -168,7 +169,7 @@ describe('counts by value of several logs', () => {
         const values = expected.values.map((value) => expect.objectContaining(value));
         expect(merged).toEqual({ ...expected, values, missing: parts.length });
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -189,7 +190,7 @@ describe('counts by value of several logs', () => {
         expect(sum).toBe(all.length);
         if (merged.isExact) expect(merged.values.every(({ error }) => error === undefined)).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 });

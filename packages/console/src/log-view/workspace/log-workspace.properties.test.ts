@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/client';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeSource, recordNumber } from '../testing/fake-source.ts';
@@ -103,7 +104,7 @@ describe('for any sequence of operations', () => {
         await settled();
         expect(source.followers).toBe(0);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(30) },
     );
   });
 });

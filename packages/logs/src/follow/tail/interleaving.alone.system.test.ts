@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { runs } from '@porthole/records/testing';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { resumeCursor } from '../../cursor/cursor.ts';
 import { eventually } from '../../testing/eventually.ts';
@@ -9,7 +10,7 @@ import { seededRandom } from '../testing/seeded-random.ts';
 import { type RotationKind, SteppedLog } from '../testing/stepped-log.ts';
 
 /** `MORE=20 SEED=1000 ROTATIONS=40` searches for new cases. */
-const RUNS = 4 * Number(process.env.MORE ?? 1);
+const RUNS = runs(4);
 const { SEED = '1' } = process.env;
 const FIRST_SEED = SEED === 'random' ? Math.floor(Math.random() * 2 ** 30) : Number(SEED);
 const ROTATIONS = Number(process.env.ROTATIONS ?? 12);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { IS_LONG_RUN, runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
@@ -7,9 +8,6 @@ import { createFormat, FORMAT_NAMES } from '../detect-format.ts';
 import { levelRank } from '../level.ts';
 import { createZone } from '../zone.ts';
 import { OWN_LAYOUTS } from './layout/own-layouts.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
 const FIXTURES = new URL('../fixtures/', import.meta.url);
@@ -101,7 +99,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
         expectSame(longer.timeMs, record.timeMs);
         expectSame(longer.level, record.level);
       }),
-      { numRuns: (isLayout ? 8 : 60) * MORE },
+      { numRuns: runs(isLayout ? 4 : 30) },
     );
   });
 
@@ -121,7 +119,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
         // `expect` takes longer than both: it is called only for what will fail.
         if (!isDeepStrictEqual(decoded, expected)) expect(decoded).toStrictEqual(expected);
       }),
-      { numRuns: (isLayout ? 6 : 40) * MORE },
+      { numRuns: runs(isLayout ? 3 : 20) },
     );
   });
 
@@ -154,7 +152,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
   ];
   // If any of these were parsed in quadratic time, the test would time out. Layouts share their code, and so the units.
   const place = [...LAYOUT_NAMES].indexOf(name);
-  const own = units.filter((_, index) => !isLayout || MORE > 1 || (index + place) % 4 === 0);
+  const own = units.filter((_, index) => !isLayout || IS_LONG_RUN || (index + place) % 4 === 0);
   test.each(own)('lines of 250 kB of %j are read in time that grows with their length only', (unit) => {
     const leads = ['', '2024-08-16 09:48:23.118\t', '2024-08-16 09:48:23,118 [', '2024-08-16 09:48:23 [1] '].concat(
       ['2024-08-16 09:48:23,118 [main] INFO ', '[2024/08/16 09:48:23.118 +08:00] [INFO] [a:1] ', '{"a":"', '{"a":'],

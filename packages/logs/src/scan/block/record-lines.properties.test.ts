@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
@@ -10,9 +11,6 @@ import type { FoundRecord } from '../../types.ts';
 import type { RecordsJob } from './found-lines.ts';
 import { RecordFormatter } from './record-formatter.ts';
 import { RecordLines } from './record-lines.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
 const FORMATS = { contract: createFormat('contract', OPTIONS), json: createFormat('json', OPTIONS) };
@@ -265,7 +263,7 @@ describe('records rendered by the kernel', () => {
           expectSameRaw(damaged(bytes, spots), FORMATS[name]);
         },
       ),
-      { numRuns: 120 * MORE },
+      { numRuns: runs(60) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
@@ -10,9 +11,6 @@ import { RecordMatcher } from '../match/record-matcher.ts';
 import { createQuickCount } from './quick-count.ts';
 import { TopTable } from './top-table.ts';
 import { ValueCounts } from './value-counts.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const kernel = new ScanKernel();
 const head = { timeMs: Number.NaN, rank: 0 };
@@ -238,7 +236,7 @@ describe('testing conditions on fields without decoding', () => {
         const { found, expected } = testRecords(format, matcher, records);
         expect(found).toEqual(expected);
       }),
-      { numRuns: 1000 * MORE },
+      { numRuns: runs(500) },
     );
   });
 
@@ -268,7 +266,7 @@ describe('counting without decoding', () => {
         expect(counts).toEqual(expected);
         expect(missing).toBe(expectedMissing);
       }),
-      { numRuns: 300 * MORE },
+      { numRuns: runs(150) },
     );
   });
 
@@ -300,7 +298,7 @@ describe('counting without decoding', () => {
         expect(counts).toEqual(expected);
         expect(missing).toBe(expectedMissing);
       }),
-      { numRuns: 1000 * MORE },
+      { numRuns: runs(500) },
     );
   });
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createZone } from '../../parse/zone.ts';
@@ -7,9 +8,6 @@ import { randomJsonObject } from '../../testing/random-json.ts';
 import { slowDigest } from '../../testing/slow-counts.ts';
 import { readFamilyRecords } from '../../testing/slow-logs.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const ZONE = createZone('UTC');
 
@@ -52,6 +50,6 @@ test('a digest of JSON records that are not decoded has the groups of decoded on
         all.map(({ level, source: from, shape, count }) => JSON.stringify([level, from, shape, count])).sort();
       expect(shown(groups)).toEqual(shown(slowDigest(records, {})));
     }),
-    { numRuns: 12 * MORE },
+    { numRuns: runs(6) },
   );
 });

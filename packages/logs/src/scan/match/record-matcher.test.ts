@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { filterToQuery } from '../../query/filter-to-query.ts';
@@ -11,9 +12,6 @@ import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
 import { createRecordFilter } from './record-matcher.ts';
-
-/** `MORE=20` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const inOrder = (records: readonly FoundRecord[]) => records.map(recordSecond).sort((a, b) => a - b);
 
@@ -101,7 +99,7 @@ describe('a filter', () => {
           expect({ filter, kept: whole(await filterRecords(records, filter)) }).toEqual({ filter, kept: whole(found) });
         }
       }),
-      { seed: 7, numRuns: 7 * MORE },
+      { seed: 7, numRuns: runs(4) },
     );
   });
 });

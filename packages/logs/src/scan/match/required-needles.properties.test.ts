@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Needle, ScanKernel } from '../../kernel/scan-kernel.ts';
@@ -66,9 +67,6 @@ function occurs(needle: Needle, bytes: Buffer): boolean {
 
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith('.log'));
 
-/** `MORE=20` tests every condition on every record, not only on its own and some others. */
-const MORE = Number(process.env.MORE ?? 1);
-
 test.each(names)('each value in %s is found by the texts that are searched for', (name) => {
   const bytes = readFileSync(new URL(name, FIXTURES));
   const format = createFormat(BUILT_IN_FORMATS.detect(bytes, OPTIONS).spec, OPTIONS);
@@ -77,7 +75,7 @@ test.each(names)('each value in %s is found by the texts that are searched for',
   for (const [index, own] of records.entries()) {
     for (const condition of conditionsOf(own)) {
       if (seen.size === seen.add(JSON.stringify(condition)).size) continue;
-      const others = records.slice(index + 1, index + 1 + 3 * MORE);
+      const others = records.slice(index + 1, index + 1 + runs(3));
       expectSame(condition, [own, ...others], format);
     }
   }
@@ -149,7 +147,7 @@ test('each value is found, however JSON writes it', () => {
         }
       },
     ),
-    { seed: 11, numRuns: 6 * MORE },
+    { seed: 11, numRuns: runs(3) },
   );
 });
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
@@ -9,9 +10,6 @@ import { BERLIN } from '../../testing/random-record.ts';
 import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 import { DISORDER_MS, firstAt, seekTime } from './seek-time.ts';
-
-/** `MORE=20 SEED=random` searches for new cases. */
-const MORE = Number(process.env.MORE ?? 1);
 
 const kernel = new ScanKernel();
 const scrubberFor = (rules: ScrubRules) => new Scrubber(rules);
@@ -105,7 +103,7 @@ describe('seeking a time', () => {
           }
         },
       ),
-      { numRuns: 15 * MORE },
+      { numRuns: runs(8) },
     );
   });
 

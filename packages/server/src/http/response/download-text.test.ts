@@ -6,6 +6,7 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import { batchOf, EMPTY_BATCH, isBatch } from '@porthole/records';
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { downloadText } from './download-text.ts';
@@ -82,7 +83,7 @@ describe('a download', () => {
         expect(emitted).toEqual(emitted.toSorted((x, y) => x - y));
         expect(last).toBe(`# porthole: complete · ${wanted.length} records · 1 nodes`);
       }),
-      { seed: 18, numRuns: 60 },
+      { seed: 18, numRuns: runs(30) },
     );
   });
 

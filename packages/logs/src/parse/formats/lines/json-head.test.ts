@@ -1,3 +1,4 @@
+import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFormat } from '../../detect-format.ts';
@@ -100,7 +101,7 @@ test('the head is what a parser finds: the first valid time and level, of the re
       const rank = all.map((one) => one.rank ?? 0).find((value) => value > 0);
       expect(readHead(line)).toEqual({ timeMs: timeMs ?? Number.NaN, rank: rank ?? 0 });
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(2500) },
   );
 });
 
