@@ -1,19 +1,29 @@
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { eventually } from '@porthole/logs/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { byteByByte } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
-/** Short for a test, and long enough for the responses that should arrive before on a busy machine. */
-const SOON = { timeoutMs: 300, stallMs: 300, retries: 0 };
+const LIMITS = { timeoutMs: 300, stallMs: 300, retries: 0 };
+
+/** Time that passes only when a test says so: whatever the machine does meanwhile, the client waits. */
+function stopTime(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return (ms) => void vi.advanceTimersByTime(ms);
+}
 
 describe('a node that is slow', () => {
   it('never responds: the timeout ends it, and the connection', async () => {
+    const pass = stopTime();
     const odd = await startOddServer(() => {});
-    // The first request of all loads much: it must have arrived by then, also on a busy machine.
-    const error = await catchFailure(testClient({ url: odd.url, timeoutMs: 1500, retries: 2 }).config());
+    const failing = catchFailure(testClient({ url: odd.url, timeoutMs: 1500, retries: 2 }).config());
+    await eventually(() => expect(odd.requests).toHaveLength(1));
+    pass(1500);
+    const error = await failing;
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: undefined });
     expect(String(error)).toContain('did not respond within 1500 ms');
     expect(odd.requests).toHaveLength(1);
@@ -21,38 +31,66 @@ describe('a node that is slow', () => {
   });
 
   it('sends a head but never the rest of a short response: the same timeout ends it', async () => {
+    const pass = stopTime();
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, JSON_HEADERS);
       // Each byte comes in good time; all of them never do.
       const drip = setInterval(() => response.write(' '), 20);
       response.once('close', () => clearInterval(drip));
     });
-    const error = await catchFailure(testClient({ url: odd.url, ...SOON }).listLogs());
-    expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 200 });
+    let hasHead = false;
+    const noting: typeof fetch = async (...args) => {
+      const response = await fetch(...args);
+      hasHead = true;
+      return response;
+    };
+    const failing = catchFailure(testClient({ url: odd.url, ...LIMITS, fetch: noting }).listLogs());
+    await eventually(() => expect(hasHead).toBe(true));
+    pass(LIMITS.timeoutMs);
+    expect(await failing).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 200 });
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('sends a stream slowly: as long as bytes arrive, it may take longer than that', async () => {
+    const pass = stopTime();
+    let sent: ServerResponse | undefined;
     const odd = await startOddServer((_request, response) => {
-      response.writeHead(200);
-      let left = 30;
-      const drip = setInterval(() => (--left > 0 ? response.write('x') : response.end('x')), 20);
-      response.once('close', () => clearInterval(drip));
+      sent = response.writeHead(200);
+      response.write('x');
     });
-    const { chunks } = await testClient({ url: odd.url, ...SOON }).viewLog({ file: 'a', sizeBytes: 100 });
+    const { chunks } = await testClient({ url: odd.url, ...LIMITS }).viewLog({ file: 'a', sizeBytes: 100 });
     let bytes = 0;
-    for await (const chunk of chunks) bytes += chunk.length;
-    expect(bytes).toBe(30);
+    const reading = (async () => {
+      for await (const chunk of chunks) bytes += chunk.length;
+    })();
+    for (let expected = 1; expected <= 10; expected++) {
+      await eventually(() => expect(bytes).toBe(expected));
+      pass(LIMITS.stallMs - 100);
+      sent?.write('x');
+    }
+    sent?.end();
+    await reading;
+    expect(bytes).toBe(11);
   });
 
   it('stalls in the middle of a stream: lost', async () => {
+    const pass = stopTime();
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
     });
-    const { chunks, sizeBytes } = await testClient({ url: odd.url, ...SOON }).viewLog({ file: 'a', sizeBytes: 100 });
+    const { chunks, sizeBytes } = await testClient({ url: odd.url, ...LIMITS }).viewLog({ file: 'a', sizeBytes: 100 });
     expect(sizeBytes).toBe(100);
-    const error = await catchFailure(chunks);
-    expect(error).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('no byte for 300 ms') });
+    let bytes = 0;
+    const reading = (async () => {
+      for await (const chunk of chunks) bytes += chunk.length;
+    })();
+    const failing = catchFailure(reading);
+    await eventually(() => expect(bytes).toBe(4));
+    pass(LIMITS.stallMs);
+    expect(await failing).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('no byte for 300 ms'),
+    });
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 });

@@ -5,7 +5,6 @@ import { ScanKernel } from '../../kernel/scan-kernel.ts';
 import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
-import { scaled } from '../../testing/index.ts';
 import { BlockScanner } from './block-scanner.ts';
 import { BLOCK_BYTES, blockAt, ERROR_RANK, headScanBytes } from './blocks.ts';
 
@@ -218,7 +217,7 @@ function generateText({ bytes }: Fixture, random: (below: number) => number, cou
 
 describe('records found by the kernel are those that the format finds line by line', () => {
   for (const [index, zone] of ZONES.entries()) {
-    test(`in all kinds of logs, and in changed lines of them, in ${zone.name}`, { timeout: scaled(120_000) }, () => {
+    test(`in all kinds of logs, and in changed lines of them, in ${zone.name}`, () => {
       const random = createRandom(1 + index);
       for (const fixture of fixtures) {
         const { bytes, writtenMs } = fixture;
@@ -229,7 +228,7 @@ describe('records found by the kernel are those that the format finds line by li
     });
   }
 
-  test('in texts of several blocks, at whatever position of a block a line is', { timeout: scaled(120_000) }, () => {
+  test('in texts of several blocks, at whatever position of a block a line is', () => {
     const random = createRandom(77);
     for (const name of [
       'log4j.log',
