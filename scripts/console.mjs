@@ -10,10 +10,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { directImports } from './direct-imports.mjs';
 import { fail, ROOT } from './steps.mjs';
 
 /*
@@ -41,34 +39,13 @@ const INPUTS = [
   'scripts/console.mjs',
 ];
 
-/** The checks of arguments for callers without TypeScript: the console has none. */
+/** The checks of arguments are for callers without TypeScript; the console is none. */
+const CHECKS = /\/client\/src\/check-arguments\.ts$/;
 const UNCHECKED = `
   export const checkArguments = () => {};
   export { checkArguments as checkNames, checkArguments as checkOptions, checkArguments as CLIENT_OPTIONS };
   export const invalid = TypeError;
 `;
-
-/** Scripts that are loaded later, and one that is always there by then. */
-const LOADED_AFTER = [
-  [
-    /\/console\/src\/(pages\/logs\/(around-rows|opened-later|completions)|log-view\/(workspace\/(finder|text-matcher)|source\/(chosen|merged)-source))\./,
-    'src/pages/logs/logs-page.tsx',
-  ],
-  [
-    /\/console\/src\/(shell\/opened-later|config\/line-diff|state\/cli-command|pages\/(ui|overview|incidents|logs|config|nodes)\/[a-z]+-page)\./,
-    'src/start.tsx',
-  ],
-  [/\/client\/src\/(read-records|remote-log|search-batches|follow\/event-stream)\./, 'src/start.tsx'],
-];
-
-/** Loaded with what is around the rows of logs: these may be followed when their node no longer responds. */
-const FOLLOWING = '../client/src/follow/event-stream.ts';
-
-/**
- * Small sources that several pages need: with the first script, because each script of its own is one more request
- * before anything is shown.
- */
-const WITH_FIRST = ['src/log-view/rows/record-row.tsx', 'src/log-view/rows/record-text.ts', 'src/state/read-search.ts'];
 
 /** The scripts of pages, by how their paths begin; of those that begin alike, the last one counts. */
 const PAGES = {
@@ -81,9 +58,6 @@ const PAGES = {
   '/nodes/': ['src/pages/nodes/node-page.tsx'],
 };
 
-/** Where the sources of our packages are, as the compiler finds them. */
-const PATHS = JSON.parse(readFileSync(join(SOURCE, 'tsconfig.json'), 'utf8')).compilerOptions.paths;
-
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
 
@@ -91,15 +65,19 @@ const LICENCES = 'assets/licences.txt';
 export async function buildConsole({ hasUiPage = process.env.PORTHOLE_CONSOLE_UI === '1', folder = CONSOLE } = {}) {
   const startedMs = Date.now();
   if (!hasUiPage && timeOf(join(folder, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
-  const bundle = await bundlePage(hasUiPage).catch(() => fail('the console cannot be built')); // esbuild said why
-  const { metafile, outputFiles } = bundle;
+  const [chunks, styles] = await Promise.all([bundleScripts(hasUiPage), bundleStyles()]).catch((error) =>
+    fail(`the console cannot be built: ${error.message}`),
+  );
   // Made aside and put in place at once: a node or a test beside this never sees half a page.
   const aside = join(ROOT, `node_modules/.porthole-console-${process.pid}`);
   rmSync(aside, { recursive: true, force: true });
   try {
-    for (const { path, contents } of outputFiles) writeAll(path.replace(CONSOLE, aside), contents);
-    writeAll(join(aside, LICENCES), Buffer.from(licencesOf(metafile)));
-    writeAll(join(aside, 'index.html'), Buffer.from(pageWith(metafile)));
+    for (const { fileName, code } of chunks) writeAll(join(aside, fileName), Buffer.from(code));
+    for (const { path, contents } of styles.outputFiles) writeAll(path.replace(CONSOLE, aside), contents);
+    const sources = [...chunks.flatMap(({ moduleIds }) => moduleIds), ...Object.keys(styles.metafile.inputs)];
+    writeAll(join(aside, LICENCES), Buffer.from(licencesOf(sources)));
+    const files = styles.outputFiles.map(({ path }) => relative(CONSOLE, path));
+    writeAll(join(aside, 'index.html'), Buffer.from(pageWith(chunks, files)));
     writeFileSync(join(aside, STAMP), '');
     // What is changed while this runs counts as changed after it.
     utimesSync(join(aside, STAMP), startedMs / 1000, startedMs / 1000);
@@ -111,30 +89,49 @@ export async function buildConsole({ hasUiPage = process.env.PORTHOLE_CONSOLE_UI
   }
 }
 
-function bundlePage(hasUiPage) {
-  const { build } = createRequire(import.meta.url)('esbuild');
+/** One script for what is loaded first, and one for each `import()`, with those that several of these share. */
+async function bundleScripts(hasUiPage) {
+  const { rolldown } = await import('rolldown');
+  const bundle = await rolldown({
+    input: { console: join(SOURCE, 'src/start.tsx') },
+    cwd: ROOT,
+    platform: 'browser',
+    tsconfig: join(SOURCE, 'tsconfig.json'),
+    transform: { target: 'es2022', define: { 'globalThis.PORTHOLE_CONSOLE_UI': String(hasUiPage) } },
+    moduleTypes: { '.css': 'empty' },
+    // No module does anything when it is loaded that others could miss.
+    treeshake: { moduleSideEffects: false },
+    plugins: [{ name: 'unchecked', load: { filter: { id: CHECKS }, handler: () => UNCHECKED } }],
+  });
+  const { output } = await bundle.generate({
+    format: 'esm',
+    minify: true,
+    comments: false,
+    codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] },
+    entryFileNames: 'assets/[name]-[hash].js',
+    chunkFileNames: 'assets/part-[hash].js',
+    hashCharacters: 'base36',
+    postBanner: `// licences: /${LICENCES}`,
+  });
+  await bundle.close();
+  return output;
+}
+
+/** One style sheet, and the fonts. */
+async function bundleStyles() {
+  const { build } = await import('esbuild');
   return build({
-    entryPoints: { console: join(SOURCE, 'src/start.tsx') },
+    entryPoints: { console: join(SOURCE, 'src/style/main.css') },
     outdir: join(CONSOLE, 'assets'),
     entryNames: '[name]-[hash]',
-    chunkNames: 'part-[hash]',
     assetNames: '[name]-[hash]',
     loader: { '.woff2': 'file' },
-    define: { 'globalThis.PORTHOLE_CONSOLE_UI': String(hasUiPage) },
     bundle: true,
-    splitting: true,
     minify: true,
-    format: 'esm',
-    platform: 'browser',
     target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    tsconfig: join(SOURCE, 'tsconfig.json'),
     legalComments: 'none',
     // As it is served; escapes of "·" and "→" would be longer.
     charset: 'utf8',
-    banner: { js: `// licences: /${LICENCES}` },
-    plugins: [directImports(indexOf, finishSource)],
     metafile: true,
     write: false,
     absWorkingDir: ROOT,
@@ -142,67 +139,39 @@ function bundlePage(hasUiPage) {
   });
 }
 
-/** The index of a package of ours, in its source. */
-function indexOf(specifier) {
-  const [path] = PATHS[specifier] ?? [];
-  return path && join(SOURCE, path);
-}
-
-/**
- * Lets a script that is loaded later import the one it is always loaded after: what both need is then in that one, instead
- * of in a script for every set of scripts that share a part of it.
- */
-function finishSource(path, text) {
-  if (path.endsWith('/client/src/check-arguments.ts')) return UNCHECKED;
-  // Names of gRPC statuses, which no browser receives.
-  if (path.endsWith('/contract/src/errors/errors.ts')) return text.replace(/\bgrpc: '[A-Z_]+',? ?/g, '');
-  if (path.endsWith('/console/src/start.tsx')) return text + WITH_FIRST.map(exportAll).join('');
-  const [, before] = LOADED_AFTER.find(([later]) => later.test(path)) ?? [];
-  const following = path.endsWith('/around-rows.ts') ? exportAll(FOLLOWING) : '';
-  return before ? `${text}\nimport ${JSON.stringify(join(SOURCE, before))};\n${following}` : text;
-}
-
-/** As an export: an import of nothing would be left out. */
-function exportAll(source) {
-  return `\nexport * from ${JSON.stringify(join(SOURCE, source))};\n`;
-}
-
 /** The page, which names the files of this build; the node names the scripts that are listed to the browser, before it has read any. */
-function pageWith({ outputs }) {
-  const urlOf = (path) => path.slice(path.indexOf('web/') + 'web'.length);
-  const outputOf = (source) => Object.keys(outputs).find((path) => outputs[path].entryPoint?.endsWith(source));
-  const entry = outputOf('src/start.tsx');
-  const always = scriptsOf(outputs, entry);
-  const fonts = Object.keys(outputs).filter((output) => output.endsWith('.woff2'));
+function pageWith(chunks, files) {
+  const entry = chunks.find(({ isEntry }) => isEntry);
+  const chunkOf = (source) => chunks.find(({ facadeModuleId }) => facadeModuleId === join(SOURCE, source));
   const scripts = Object.entries(PAGES).map(([path, sources]) => {
-    const all = new Set([...always, ...sources.flatMap((source) => scriptsOf(outputs, outputOf(source)))]);
-    return [path, ...[...all].map((script) => urlOf(script).replace('/assets/', ''))].join(' ');
+    const all = scriptsOf(chunks, [entry, ...sources.map(chunkOf)]);
+    return [path, ...all.map(({ fileName }) => fileName.replace('assets/', ''))].join(' ');
   });
+  const fonts = files.filter((file) => file.endsWith('.woff2'));
   const tags = [
-    `<link rel="stylesheet" href="${urlOf(outputs[entry].cssBundle)}">`,
+    `<link rel="stylesheet" href="/${files.find((file) => file.endsWith('.css'))}">`,
     `<meta name="porthole-scripts" content="${scripts.join(';')}">`,
-    `<script type="module" src="${urlOf(entry)}"></script>`,
+    `<script type="module" src="/${entry.fileName}"></script>`,
     ...fonts.map(
-      (font) =>
-        `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="${urlOf(font)}">`,
+      (font) => `<link rel="preload" as="font" type="font/woff2" fetchpriority="low" crossorigin href="/${font}">`,
     ),
   ];
   const page = readFileSync(join(SOURCE, 'index.html'), 'utf8');
   return page.replace('</head>', `${tags.join('\n')}\n</head>`);
 }
 
-/** A script, what it imports, and what that imports; nothing of what is loaded later. */
-function scriptsOf(outputs, start) {
-  const found = new Set([start]);
+/** Scripts, what they import, and what that imports; nothing of what is loaded later. */
+function scriptsOf(chunks, roots) {
+  const found = new Set(roots);
   // Iterating a set includes what is added meanwhile.
-  for (const path of found)
-    for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);
+  for (const { imports } of found)
+    for (const name of imports) found.add(chunks.find(({ fileName }) => fileName === name));
   return [...found];
 }
 
 /** The licences of all packages of others that are in the page. */
-function licencesOf({ inputs }) {
-  const names = Object.keys(inputs).map((path) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+function licencesOf(sources) {
+  const names = sources.map((path) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const others = [...new Set(names.filter(Boolean))].sort();
   return others
     .map((name) => `${name}\n\n${readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8')}`)
