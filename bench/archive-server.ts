@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensurePrograms } from '../scripts/programs.mjs';
 import type { BenchContext } from './context.ts';
 import { freePort, startProgram } from './program.ts';
 
@@ -25,8 +24,7 @@ export async function startArchiveServer(context: BenchContext): Promise<{ url: 
       `</networks><profile>default</profile><quota>default</quota></default></users><quotas><default></default></quotas></yandex>\n`,
   );
   context.recordFile('clickhouse.xml', config);
-  const file = ensurePrograms(['clickhouse-server']).get('clickhouse-server') ?? 'clickhouse-server';
-  const command = [file, `--config-file=${join(dir, 'config.xml')}`];
+  const command = [context.peer('clickhouse-server'), `--config-file=${join(dir, 'config.xml')}`];
   context.recordCommand(command);
   const program = startProgram(command, context.cleanup);
   const url = `http://127.0.0.1:${http}`;

@@ -13,28 +13,28 @@ const GIB = 1024 ** 3;
 
 const TEMP_PREFIX = join(tmpdir(), 'porthole-bench-');
 
-/** How long and how often things are measured. */
+/** How long and how often things are measured, and of what size. */
 export interface Effort {
   rounds: number;
   roundSeconds: number;
   /** Load before the first round, not counted: caches and the compiler settle. */
   warmUpSeconds: number;
-  readerMaxBytes: number;
-  readerMaxMs: number;
+  /** How often a new node is asked each kind of question before it is measured. */
+  warmUpTimes: number;
+  /** Whether to wait until files that were just made count as settled, a node has indexed its log, a window has come to rest. */
+  waitsForRest: boolean;
   starts: number;
   idleSeconds: number;
   /** Size of the log that is searched, and of the one that is too large to be searched as a whole. */
   logBytes: number;
   largeLogBytes: number;
-  /** How often a time is looked up in a log that was not asked about before. */
-  seeks: number;
   followSeconds: number;
+  followers: number;
   /** Size of the log of each member that is searched together with others. */
   memberLogBytes: number;
-  /** How long a node with many members is watched while nobody asks it. */
-  idleClusterSeconds: number;
   /** Records of several nodes that are read to the last. */
   allRecords: number;
+  archivedRecords: number;
   /** How often a page is opened, or goes elsewhere. */
   navigations: number;
   /** How long the memory of a page is watched. */
@@ -43,40 +43,40 @@ export interface Effort {
 
 export const FULL_EFFORT: Effort = {
   rounds: 3,
-  roundSeconds: 3,
-  warmUpSeconds: 2,
-  readerMaxBytes: 64 * MIB,
-  readerMaxMs: 20_000,
+  roundSeconds: 2,
+  warmUpSeconds: 1,
+  warmUpTimes: 8,
+  waitsForRest: true,
   starts: 10,
-  idleSeconds: 20,
+  idleSeconds: 10,
   logBytes: GIB,
-  largeLogBytes: 10 * GIB,
-  seeks: 11,
-  followSeconds: 20,
-  memberLogBytes: 256 * MIB,
-  idleClusterSeconds: 60,
-  allRecords: 444_444,
-  navigations: 20,
-  longFollowSeconds: 180,
+  largeLogBytes: 4 * GIB,
+  followSeconds: 10,
+  followers: 500,
+  memberLogBytes: 128 * MIB,
+  allRecords: 222_222,
+  archivedRecords: 1_000_000,
+  navigations: 10,
+  longFollowSeconds: 60,
 };
 
-export const QUICK_EFFORT: Effort = {
-  rounds: 3,
+export const SMOKE_EFFORT: Effort = {
+  rounds: 1,
   roundSeconds: 1,
-  warmUpSeconds: 1,
-  readerMaxBytes: 16 * MIB,
-  readerMaxMs: 5_000,
-  starts: 3,
-  idleSeconds: 5,
-  logBytes: 128 * MIB,
-  largeLogBytes: GIB,
-  seeks: 3,
-  followSeconds: 4,
-  memberLogBytes: 128 * MIB,
-  idleClusterSeconds: 20,
-  allRecords: 50_000,
-  navigations: 5,
-  longFollowSeconds: 10,
+  warmUpSeconds: 0,
+  warmUpTimes: 1,
+  waitsForRest: false,
+  starts: 1,
+  idleSeconds: 1,
+  logBytes: 32 * MIB,
+  largeLogBytes: 32 * MIB,
+  followSeconds: 1,
+  followers: 20,
+  memberLogBytes: 16 * MIB,
+  allRecords: 5_000,
+  archivedRecords: 20_000,
+  navigations: 1,
+  longFollowSeconds: 1,
 };
 
 export interface BenchContext {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.ts';
 import { LINE_PATTERN, type LineWriter, startWriter, type WriterOptions } from './line-writer.ts';
 import type { PortholeServer } from './porthole.ts';
+import { type Program, startProgram } from './program.ts';
 
 export const FOLLOWED_FILE = 'followed.log';
 
@@ -21,6 +22,8 @@ interface FollowRunOptions extends WriterOptions {
   server: PortholeServer;
   followers: number;
   seconds: number;
+  /** Whether `tail -F` follows the same file at the same time. */
+  besideTail?: boolean;
   /** Called when all followers have received their first lines, and when the writer has stopped. */
   onBegin?(): void;
   onEnd?(): void;
@@ -32,6 +35,8 @@ interface FollowRun {
   bytes: number;
   /** From the write to the client, of the first follower. */
   latenciesMs: number[];
+  /** From the write to whoever reads from `tail -F`, which follows beside it. */
+  tailMs: number[];
 }
 
 /** Makes the file there is to follow. */
@@ -43,9 +48,13 @@ export function createFollowedFile(dir: string): void {
 export async function runFollow(context: BenchContext, options: FollowRunOptions): Promise<FollowRun> {
   const { dir, server, seconds } = options;
   const latencies: number[] = [];
+  const tailMs: number[] = [];
   let begin = Number.POSITIVE_INFINITY;
   const noted = new Follower((number, tookMs) => {
     if (number >= begin) latencies.push(tookMs);
+  });
+  const tailed = new Follower((number, tookMs) => {
+    if (number >= begin) tailMs.push(tookMs);
   });
   const followers = [noted, ...Array.from({ length: options.followers - 1 }, () => new Follower())];
   const close = () => followers.forEach((follower) => void follower.close());
@@ -54,20 +63,23 @@ export async function runFollow(context: BenchContext, options: FollowRunOptions
   for (let from = 0; from < followers.length; from += AT_ONCE) {
     await Promise.all(followers.slice(from, from + AT_ONCE).map((follower) => follower.open(url)));
   }
+  if (options.besideTail) tailed.openTail(context, join(dir, FOLLOWED_FILE));
   const writer = startWriter(join(dir, FOLLOWED_FILE), options);
   context.cleanup.add(() => writer.stop());
-  await until(() => followers.every(({ first }) => first >= 0), BEGIN_MS);
+  const all = options.besideTail ? [...followers, tailed] : followers;
+  await until(() => all.every(({ first }) => first >= 0), BEGIN_MS);
   options.onBegin?.();
   begin = writer.next;
   const bytesBefore = writer.bytes;
   await sleep(seconds * 1000);
   writer.stop();
   const last = writer.next - 1;
-  await until(() => followers.every((follower) => follower.last >= last || follower.error), LAST_LINE_MS);
+  await until(() => all.every((follower) => follower.last >= last || follower.error), LAST_LINE_MS);
   options.onEnd?.();
   close();
-  checkAll(followers, { begin, last, writer });
-  return { lines: writer.next - begin, bytes: writer.bytes - bytesBefore, latenciesMs: latencies };
+  tailed.close();
+  checkAll(all, { begin, last, writer });
+  return { lines: writer.next - begin, bytes: writer.bytes - bytesBefore, latenciesMs: latencies, tailMs };
 }
 
 function checkAll(
@@ -99,6 +111,7 @@ class Follower {
   error: Error | undefined;
   readonly #onLine: (number: number, tookMs: number) => void;
   #request: ClientRequest | undefined;
+  #tail: Program | undefined;
   #rest = '';
   #closed = false;
 
@@ -124,6 +137,13 @@ class Follower {
     });
   }
 
+  openTail(context: BenchContext, path: string): void {
+    const command = ['tail', '-n', '+1', '-F', path];
+    context.recordCommand(command);
+    this.#tail = startProgram(command, context.cleanup, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#tail.child.stdout?.removeAllListeners('data').on('data', (text: string) => this.#take(text));
+  }
+
   /** Whether it received every line from this one up to that. */
   hasAll(from: number, to: number): boolean {
     const { first, last, count, strange } = this;
@@ -133,6 +153,7 @@ class Follower {
   close(): void {
     this.#closed = true;
     this.#request?.destroy();
+    void this.#tail?.stop();
   }
 
   #fail(error: Error): void {

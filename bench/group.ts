@@ -18,24 +18,22 @@ export interface Row {
   against?: string;
   /** Porthole's figure divided by the other. */
   ratio?: number;
-  bar?: Bar;
-  /** The single measurements behind the medians, in the order they were taken. */
+  /** A target that is missed fails the run. */
+  target?: Target;
+  /** The single measurements behind the figure, in the order they were taken. */
   rounds?: string;
 }
 
-export interface Bar {
+/** Of a ratio, a count or a number of bytes: never of a time or a rate, which depend on the machine and its other work. */
+export interface Target {
   text: string;
-  met: boolean;
+  isMet: boolean;
 }
 
-export function atLeast(value: number, least: number): Bar {
-  return { text: `>= ${least}`, met: value >= least };
+export function atLeast(value: number, least: number): Target {
+  return { text: `>= ${least}`, isMet: value >= least };
 }
 
-export function atMost(value: number, most: number, unit = ''): Bar {
-  return { text: `<= ${most}${unit && ` ${unit}`}`, met: value <= most };
-}
-
-export function below(value: number, limit: number, unit = ''): Bar {
-  return { text: `< ${limit}${unit && ` ${unit}`}`, met: value < limit };
+export function atMost(value: number, most: number, unit = ''): Target {
+  return { text: `<= ${most}${unit && ` ${unit}`}`, isMet: value <= most };
 }

@@ -1,27 +1,23 @@
 import { parseArgs } from 'node:util';
 import { errorMessage } from '@porthole/contract';
-import { ProgramsMissing } from '../scripts/programs.mjs';
 import { Cleanup, endWithProcess } from './cleanup.ts';
-import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
-import type { Group, Row } from './group.ts';
+import { FULL_EFFORT, SMOKE_EFFORT } from './context.ts';
+import type { Group } from './group.ts';
 import { GROUPS } from './groups.ts';
-import { findPeers } from './peers.ts';
-import { describeMachine, type Report, renderReport, renderTable, saveReport } from './report.ts';
+import { describeMachine, renderReport, renderSummary, saveReport } from './report.ts';
+import { listFailures, runGroups } from './run-bench.ts';
 
-/**
- * Runs the groups asked for, one after the other, and resolves to the exit code. A bar that is not met is a result, not a
- * failure; a group that fails is reported, and the others still run.
- */
+/** Runs the groups asked for and resolves to the exit code: 1 if a group failed or a target was missed. */
 export async function main(args: readonly string[]): Promise<number> {
   const cleanup = new Cleanup();
   endWithProcess(cleanup);
   // Where it is set, Node.js parses those certificates at every start: 75 ms that belong to the machine.
   delete process.env.NODE_EXTRA_CA_CERTS;
   try {
-    return (await measure(args, cleanup)) ? 0 : 1;
+    return await measure(args, cleanup);
   } catch (error) {
     if (cleanup.ended) return await new Promise<never>(() => {}); // whatever failed, a signal ended it: its handler ends us
-    const isExpected = error instanceof OptionsError || error instanceof ProgramsMissing;
+    const isExpected = error instanceof OptionsError;
     console.error(isExpected ? error.message : error);
     return isExpected ? 2 : 1;
   } finally {
@@ -29,77 +25,47 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Whether all groups ran to their end. */
-async function measure(args: readonly string[], cleanup: Cleanup): Promise<boolean> {
-  const options = readOptions(args, GROUPS);
-  if (options.help) {
+async function measure(args: readonly string[], cleanup: Cleanup): Promise<number> {
+  const { groups, smoke, save, help } = readOptions(args);
+  if (help) {
     console.log(USAGE);
-    return true;
+    return 0;
   }
   if (process.platform !== 'linux') throw new OptionsError('the bench reads /proc and runs on Linux only');
-  const peers = findPeers(options.groups.flatMap(({ needs }) => needs));
-  const context = createContext({ cleanup, peers, effort: options.quick ? QUICK_EFFORT : FULL_EFFORT });
-  const machine = await describeMachine(peers, cleanup);
-
-  const rows: Row[] = [];
-  let isWhole = true;
-  for (const group of options.groups) {
-    const startedAt = performance.now();
-    context.log(`group ${group.name}`);
-    try {
-      rows.push(...(await group.run(context)));
-    } catch (error) {
-      if (cleanup.ended) throw error;
-      isWhole = false;
-      console.error(error);
-      rows.push({ figure: `group ${group.name}`, porthole: '', against: `failed: ${errorMessage(error)}` });
-    }
-    await cleanup.run();
-    context.log(`group ${group.name} took ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  const run = await runGroups({ groups, effort: smoke ? SMOKE_EFFORT : FULL_EFFORT, cleanup });
+  const failures = listFailures(run.groups, { checksTargets: !smoke });
+  console.log(renderSummary(run.groups, { showsTargets: !smoke }));
+  if (save) {
+    const machine = await describeMachine(run.peers, cleanup);
+    console.error(`written to ${saveReport(renderReport({ ...run, machine, date: new Date(), args }))}`);
   }
-  const report: Report = {
-    machine,
-    date: new Date(),
-    args,
-    rows,
-    commands: [...context.commands],
-    files: context.files,
-  };
-  console.log(options.save ? renderReport(report) : renderTable(rows));
-  if (options.save) context.log(`written to ${saveReport(report)}`);
-  return isWhole;
+  for (const failure of failures) console.error(failure);
+  return failures.length === 0 ? 0 : 1;
 }
 
-const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--peers] [--quick] [--save]
+const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--smoke] [--save]
 
   --only   ${GROUPS.map(({ name }) => name).join(', ')}; all unless given
-  --peers  the same as --only operator: five questions of an operator, asked of other programs, too
-  --quick  shorter and fewer rounds, smaller logs: shows that it runs, not how fast it is
-  --save   also write bench/results/DATE-MACHINE.md`;
+  --smoke  tiny inputs and single rounds: shows that everything runs; targets are not checked
+  --save   also write bench/results/latest.md; of all groups`;
 
 /** What the command line says cannot be done. */
 class OptionsError extends Error {
   override readonly name = 'OptionsError';
 }
 
-interface BenchOptions {
-  groups: readonly Group[];
-  quick: boolean;
-  save: boolean;
-  help: boolean;
-}
-
-function readOptions(args: readonly string[], known: readonly Group[]): BenchOptions {
-  const { only, peers, quick, save, help } = parse(args);
-  return { groups: chooseGroups(peers ? [...only, 'operator'] : only, known), quick, save, help };
+function readOptions(args: readonly string[]) {
+  const { only, ...options } = parse(args);
+  if (options.save && (options.smoke || only.length > 0))
+    throw new OptionsError('--save is for a run of all groups: not with --only or --smoke');
+  return { ...options, groups: chooseGroups(only) };
 }
 
 function parse(args: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const;
   const options = {
     only: { type: 'string', multiple: true, default: [] as string[] },
-    peers: flag,
-    quick: flag,
+    smoke: flag,
     save: flag,
     help: flag,
   } as const;
@@ -110,11 +76,11 @@ function parse(args: readonly string[]) {
   }
 }
 
-function chooseGroups(only: readonly string[], known: readonly Group[]): readonly Group[] {
+function chooseGroups(only: readonly string[]): readonly Group[] {
   const names = only.flatMap((value) => value.split(','));
-  const unknown = names.find((name) => !known.some((group) => group.name === name));
+  const unknown = names.find((name) => !GROUPS.some((group) => group.name === name));
   if (unknown !== undefined) {
-    throw new OptionsError(`no group named "${unknown}"; there are ${known.map(({ name }) => name).join(', ')}`);
+    throw new OptionsError(`no group named "${unknown}"; there are ${GROUPS.map(({ name }) => name).join(', ')}`);
   }
-  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
+  return names.length === 0 ? GROUPS : GROUPS.filter(({ name }) => names.includes(name));
 }

@@ -1,22 +1,18 @@
 import { readdirSync, statSync } from 'node:fs';
-import { copyFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
-import { ensureFieldFolder } from './field-files.ts';
 import { ensureFile } from './input-files.ts';
 import { FIRST_TIME_MS, MS_PER_LINE } from './log-lines.ts';
 import { runProgram } from './program.ts';
-import { runPeer } from './run-peer.ts';
-import { middleMinute, type SearchFolder } from './search-files.ts';
+import { ensureCopy, middleMinute, type SearchFolder } from './search-files.ts';
 
-/** The same records in four forms, and as a journal. */
+/** The same records in two forms, and as a journal. */
 export interface OperatorInput {
-  name: 'text' | 'JSON' | 'gz' | '20 rotated files';
+  name: 'text' | 'gz';
   /** Of which a node serves nothing else. */
   dir: string;
-  /** What the programs are given, oldest first. */
-  files: readonly string[];
-  sizeBytes: number;
+  path: string;
 }
 
 export interface OperatorInputs {
@@ -34,54 +30,26 @@ interface Journal {
   sizeBytes: number;
 }
 
-const ROTATED_FILES = 20;
-
-const LF = 10;
-
-/** Made once, and kept for later runs. */
-export async function ensureOperatorInputs(context: BenchContext): Promise<OperatorInputs> {
-  const folder = await ensureFieldFolder(context);
-  const base = `operator/${folder.size.replace(' ', '-').toLowerCase()}`;
-  const made = async (name: OperatorInput['name'], files: readonly string[]): Promise<OperatorInput> => {
-    const dir = context.dataDir(join(base, name.replaceAll(' ', '-').toLowerCase()));
-    return { name, dir, files: files.map((file) => join(dir, file)), sizeBytes: folder.sizeBytes };
+/** In folders of their own for each size. */
+export async function ensureOperatorInputs(context: BenchContext, folder: SearchFolder): Promise<OperatorInputs> {
+  const base = join('operator', folder.size.replace(' ', '-').toLowerCase());
+  const makeInput = (name: OperatorInput['name'], file: string): OperatorInput => {
+    const dir = context.dataDir(join(base, name));
+    return { name, dir, path: join(dir, file) };
   };
-  const text = await made('text', ['broker.log']);
-  const json = await made('JSON', ['broker.log']);
-  const gz = await made('gz', ['broker.log.1.gz']);
-  const numbers = Array.from({ length: ROTATED_FILES }, (_, index) => ROTATED_FILES - 1 - index);
-  const rotated = await made(
-    '20 rotated files',
-    numbers.map((number) => (number === 0 ? 'broker.log' : `broker.log.${number}`)),
-  );
-  await ensureCopy(text.files[0] ?? '', folder.path);
-  await ensureCopy(json.files[0] ?? '', join(folder.dir, folder.jsonFile));
-  await ensureFile(context, gz.files[0] ?? '', undefined, async (handle) => {
+  const text = makeInput('text', 'broker.log');
+  const gz = makeInput('gz', 'broker.log.1.gz');
+  await ensureCopy(text.path, { from: folder.path, sizeBytes: folder.sizeBytes });
+  await ensureFile(context, gz.path, undefined, async (handle) => {
+    context.log(`  compressing ${folder.size} (kept for the next run)`);
     await runProgram(['gzip', '-c', folder.path], context.cleanup, { stdio: ['ignore', handle.fd, 'pipe'] });
   });
-  await ensureRotated(context, folder, rotated.files);
   return {
-    inputs: [text, json, gz, rotated],
+    inputs: [text, gz],
     journal: await ensureJournal(context, folder, join(base, 'journal')),
     minute: middleMinute(folder),
     size: folder.size,
   };
-}
-
-async function ensureCopy(path: string, from: string): Promise<void> {
-  if (statSync(path, { throwIfNoEntry: false })?.size !== statSync(from).size) await copyFile(from, path);
-}
-
-/** Parts of whole lines, as if each had been the live file once. */
-async function ensureRotated(context: BenchContext, { path, sizeBytes }: SearchFolder, files: readonly string[]) {
-  if (files.every((file) => statSync(file, { throwIfNoEntry: false }))) return;
-  const bytes = await readFile(path);
-  let start = 0;
-  for (const [number, file] of files.entries()) {
-    const end = bytes.indexOf(LF, Math.floor((sizeBytes * (number + 1)) / files.length) - 1) + 1;
-    await ensureFile(context, file, end - start, (handle) => handle.writeFile(bytes.subarray(start, end)));
-    start = end;
-  }
 }
 
 /** Makes entries of lines: https://systemd.io/JOURNAL_EXPORT_FORMATS */
@@ -106,9 +74,4 @@ async function ensureJournal(context: BenchContext, { path, size }: SearchFolder
   });
   const sizes = readdirSync(dir).map((file) => statSync(join(dir, file)).size);
   return { dir, importMs: Number(await readFile(note, 'utf8')), sizeBytes: sizes.reduce((sum, size) => sum + size, 0) };
-}
-
-/** So that nothing of them is in the page cache. */
-export async function dropFromCache(context: BenchContext, files: readonly string[]): Promise<void> {
-  for (const file of files) await runPeer(context, 'dd', [`if=${file}`, 'iflag=nocache', 'count=0', 'status=none']);
 }

@@ -15,6 +15,8 @@ export interface Question {
   peers: Partial<Record<PeerName, Shell>>;
   /** Those that print the same lines as we do. */
   sameLines: readonly PeerName[];
+  /** The most a node may take, as a share of the time of the fastest peer. */
+  mostRatio: number;
 }
 
 export interface AskedAbout {
@@ -36,9 +38,7 @@ const NEXT_NUMBER = 320_000;
 
 export function questions(about: AskedAbout): readonly Question[] {
   const { input, minute, round, journalDir } = about;
-  const isJson = input === 'JSON';
   const isPacked = input === 'gz';
-  const isText = input === 'text';
   const rg = `rg --no-config --no-filename${isPacked ? ' -z' : ''}`;
   const read = isPacked ? 'zcat "$@" | mawk' : 'mawk';
   const files = isPacked ? '' : ' "$@"';
@@ -48,21 +48,22 @@ export function questions(about: AskedAbout): readonly Question[] {
   const range = { from: Date.parse(`${fromTime.replace(' ', 'T')}Z`), to: Date.parse(`${toTime.replace(' ', 'T')}Z`) };
   const seconds = Array.from({ length: SECONDS }, (_, index) => second + index).join('|');
   const journal = (flags: string) =>
-    isText ? { journalctl: `journalctl -D ${journalDir} --utc -q --no-pager -o short-iso ${flags}` } : {};
-  const lnav = (command: string) => (isJson ? {} : { lnav: `lnav -n ${command} "$@"` });
-  const error = isJson ? '"level":"error"' : '\tERROR\t';
+    isPacked ? {} : { journalctl: `journalctl -D ${journalDir} --utc -q --no-pager -o short-iso ${flags}` };
+  // It takes minutes for a compressed file.
+  const lnav = (command: string) => (isPacked ? {} : { lnav: `lnav -n ${command} "$@"` });
   return [
     {
       figure: `newest ${NEWEST} errors`,
       node: { path: 'search', query: { level: 'error', limit: NEWEST } },
       porthole: { command: [], flags: ['-l', 'error', '-n', String(NEWEST)] },
       peers: {
-        rg: `${rg} -F '${error}' "$@" | sort | tail -n ${NEWEST}`,
-        ...(isPacked && { zgrep: `zgrep -F '${error}' "$@" | tail -n ${NEWEST}` }),
+        rg: `${rg} -F '\tERROR\t' "$@" | sort | tail -n ${NEWEST}`,
+        ...(isPacked && { zgrep: `zgrep -F '\tERROR\t' "$@" | tail -n ${NEWEST}` }),
         ...lnav(`-c ':set-min-log-level error'`),
         ...journal(`-p err -n ${NEWEST}`),
       },
       sameLines: ['rg', 'zgrep', 'journalctl'],
+      mostRatio: 4,
     },
     {
       figure: 'a rare text',
@@ -75,35 +76,34 @@ export function questions(about: AskedAbout): readonly Question[] {
         ...journal(`--case-sensitive=yes -g '${text}'`),
       },
       sameLines: ['rg', 'zgrep', 'journalctl'],
+      mostRatio: 0.5,
     },
     {
       figure: 'how many of each level, by the minute',
       node: { path: 'histogram', query: { bucket: '1m' } },
       porthole: { command: ['histogram', '--bucket', '1m', '-o', 'tsv'], flags: [] },
       peers: {
-        mawk: isJson
-          ? `${read} -F'"' '{ n[substr($4, 1, 16) " " $8]++ } END { for (k in n) print k, n[k] }'${files}`
-          : `${read} -F'\\t' '{ n[substr($1, 1, 16) " " $2]++ } END { for (k in n) print k, n[k] }'${files}`,
+        mawk: `${read} -F'\\t' '{ n[substr($1, 1, 16) " " $2]++ } END { for (k in n) print k, n[k] }'${files}`,
         ...lnav(`-c ';SELECT strftime("%Y-%m-%d %H:%M", log_time), log_level, count(*) FROM all_logs GROUP BY 1, 2'`),
       },
       sameLines: [],
+      mostRatio: 0.4,
     },
     {
       figure: `the ${TOP} sources that log most`,
       node: { path: 'top', query: { by: 'source', limit: TOP } },
       porthole: { command: ['top', 'source', '-n', String(TOP)], flags: [] },
       peers: {
-        mawk: isJson
-          ? `${read} -F'"' '{ n[$12]++ } END { for (k in n) print n[k], k }'${files} | sort -rn | head -n ${TOP}`
-          : `${read} -F'\\t' '{ n[$3]++ } END { for (k in n) print n[k], k }'${files} | sort -rn | head -n ${TOP}`,
-        ...(!isJson && {
-          goaccess: `${isPacked ? 'zcat "$@"' : 'cat "$@"'} | goaccess - --no-global-config --no-progress --no-ip-validation --log-format='%d %t.%^\t%h\t%r\t%^' --date-format=%Y-%m-%d --time-format=%H:%M:%S -o json`,
+        mawk: `${read} -F'\\t' '{ n[$3]++ } END { for (k in n) print n[k], k }'${files} | sort -rn | head -n ${TOP}`,
+        ...(!isPacked && {
+          goaccess: `cat "$@" | goaccess - --no-global-config --no-progress --no-ip-validation --log-format='%d %t.%^\t%h\t%r\t%^' --date-format=%Y-%m-%d --time-format=%H:%M:%S -o json`,
         }),
         ...lnav(
           `-c ";SELECT regexp_match('^(\\S+)', log_body), count(*) AS n FROM all_logs GROUP BY 1 ORDER BY 2 DESC LIMIT ${TOP}"`,
         ),
       },
       sameLines: [],
+      mostRatio: 2,
     },
     {
       figure: `${SECONDS} seconds around a time`,
@@ -113,12 +113,13 @@ export function questions(about: AskedAbout): readonly Question[] {
         flags: ['-S', `${fromTime}Z`.replace(' ', 'T'), '-U', `${toTime}Z`.replace(' ', 'T'), '-n', 'all'],
       },
       peers: {
-        rg: `${rg} '^${isJson ? '\\{"ts":"' : ''}${isJson ? minute.replace(' ', 'T') : minute}:(${seconds})' "$@"`,
+        rg: `${rg} '^${minute}:(${seconds})' "$@"`,
         ...(isPacked && { zgrep: `zgrep -E '^${minute}:(${seconds})' "$@"` }),
         ...lnav(`-c ':hide-lines-before ${fromTime}' -c ':hide-lines-after ${toTime}'`),
         ...journal(`-S '${fromTime}' -U '${toTime}'`),
       },
       sameLines: ['rg', 'zgrep'],
+      mostRatio: 2,
     },
   ];
 }

@@ -6,14 +6,13 @@ import { runProgram } from './program.ts';
 /** How each prints its version. */
 const VERSIONS = {
   chromium: { flag: '--version', pattern: /Chromium \S+/ },
+  'clickhouse-client': { flag: '--version', pattern: /version \S+/ },
+  'clickhouse-server': { flag: '--version', pattern: /version \S+/ },
   curl: { flag: '--version', pattern: /curl \S+/ },
-  etcd: { flag: '--version', pattern: /etcd Version: \S+/ },
-  dd: { flag: '--version', pattern: /coreutils\) \S+/ },
   goaccess: { flag: '--version', pattern: /GoAccess - [\d.]+\d/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
   journalctl: { flag: '--version', pattern: /systemd \d+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },
-  ls: { flag: '--version', pattern: /coreutils\) \S+/ },
   mawk: { flag: '-Wversion', pattern: /mawk \S+/ },
   nginx: { flag: '-v', pattern: /nginx\/\S+/ },
   rg: { flag: '--version', pattern: /ripgrep \S+/ },

@@ -1,46 +1,53 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Cleanup } from './cleanup.ts';
 import { ROOT } from './context.ts';
-import type { Row } from './group.ts';
 import { type PeerName, peerVersion } from './peers.ts';
 import { runProgram } from './program.ts';
+import type { GroupResult } from './run-bench.ts';
 
 export interface Report {
   machine: Machine;
   date: Date;
   args: readonly string[];
-  rows: readonly Row[];
+  groups: readonly GroupResult[];
   commands: readonly string[];
   /** By name. */
   files: ReadonlyMap<string, string>;
 }
 
-export function renderTable(rows: readonly Row[]): string {
-  const cells = rows.map(({ figure, porthole, against = '', ratio, bar }) => [
-    figure,
-    porthole,
-    against,
-    ratio?.toFixed(3) ?? '',
-    bar?.text ?? '',
-    bar === undefined ? '' : bar.met ? 'met' : 'not met',
-  ]);
-  return markdownTable([['figure', 'Porthole', 'against', 'ratio', 'bar', ''], ...cells]);
+/** All figures, and how long each group took. */
+export function renderSummary(groups: readonly GroupResult[], { showsTargets }: { showsTargets: boolean }): string {
+  const head = ['figure', 'Porthole', 'against', 'ratio', ...(showsTargets ? ['target', ''] : [])];
+  const cells = groups.flatMap(({ name, rows, failure }) => {
+    const shown = rows.map(({ figure, porthole, against = '', ratio, target }) => {
+      const judged = [target?.text ?? '', target === undefined ? '' : target.isMet ? 'met' : 'missed'];
+      return [`${name}: ${figure}`, porthole, against, ratio?.toFixed(3) ?? '', ...(showsTargets ? judged : [])];
+    });
+    return failure === undefined ? shown : [...shown, head.map((_, column) => (column === 0 ? `${name}: failed` : ''))];
+  });
+  const times = groups.map(({ name, seconds }) => [name, seconds.toFixed(0)]);
+  const total = groups.reduce((sum, { seconds }) => sum + seconds, 0);
+  return [markdownTable([head, ...cells]), markdownTable([['group', 's'], ...times, ['all', total.toFixed(0)]])].join(
+    '\n\n',
+  );
 }
 
-/** The table with all that is needed to judge it and to repeat it. */
-export function renderReport({ machine, date, args, rows, commands, files }: Report): string {
+/** The tables with all that is needed to judge them and to repeat them. */
+export function renderReport({ machine, date, args, groups, commands, files }: Report): string {
   const { cpu, cores, memoryGib, kernel, node, peers, commit } = machine;
-  const rounds = rows.filter((row) => row.rounds !== undefined).map((row) => `- ${row.figure}: ${row.rounds}`);
+  const rounds = groups.flatMap(({ name, rows }) =>
+    rows.filter((row) => row.rounds !== undefined).map((row) => `- ${name}: ${row.figure}: ${row.rounds}`),
+  );
   const sections = [
     `# Bench of ${date.toISOString().slice(0, 10)}`,
     `\`npm run bench${args.length > 0 ? ` -- ${args.join(' ')}` : ''}\``,
     `- cpu: ${cpu}, ${cores} cores\n- memory: ${memoryGib} GiB\n- kernel: ${kernel}\n- node: ${node}\n- peers: ${peers.join(', ') || 'none'}\n- commit: ${commit}\n- time: ${date.toISOString()}`,
-    renderTable(rows),
+    renderSummary(groups, { showsTargets: true }),
     ...(rounds.length > 0 ? [`## Rounds\n\n${rounds.join('\n')}`] : []),
     `## Commands\n\n${fenced(commands.join('\n'))}`,
-    ...[...files].filter(([name]) => !isChart(name)).map(([name, text]) => `### ${name}\n\n${fenced(text.trimEnd())}`),
+    ...[...files].map(([name, text]) => `### ${name}\n\n${fenced(text.trimEnd())}`),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -59,20 +66,13 @@ function markdownTable(lines: readonly (readonly string[])[]): string {
   return [show(head), rule, ...lines.slice(1).map(show)].join('\n');
 }
 
-/** Writes the report under a name that is not taken; gives the path within the checkout. */
-export function saveReport(report: Report): string {
+/** The newest report replaces the one before; gives the path within the checkout. */
+export function saveReport(report: string): string {
   const dir = join(ROOT, 'bench', 'results');
-  const name = `${report.date.toISOString().slice(0, 10)}-${machineSlug(report.machine)}`;
   mkdirSync(dir, { recursive: true });
-  let path = join(dir, `${name}.md`);
-  for (let number = 2; existsSync(path); number++) path = join(dir, `${name}-${number}.md`);
-  writeFileSync(path, renderReport(report));
-  for (const [file, text] of report.files) if (isChart(file)) writeFileSync(join(dir, file), text);
+  const path = join(dir, 'latest.md');
+  writeFileSync(path, report);
   return relative(ROOT, path);
-}
-
-function isChart(name: string): boolean {
-  return name.endsWith('.svg');
 }
 
 interface Machine {
@@ -97,12 +97,6 @@ export async function describeMachine(peers: ReadonlyMap<PeerName, string>, clea
     peers: await Promise.all([...peers].map(([name, path]) => peerVersion(name, path, cleanup))),
     commit: await describeCommit(cleanup),
   };
-}
-
-/** Short enough for a file name. */
-function machineSlug({ cpu, cores }: Machine): string {
-  const words = cpu.replace(/\((?:R|TM)\)|@.*|\b(?:CPU|Processor)\b/gi, ' ');
-  return `${words}-${cores}c`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
 /** On ARM only lscpu knows the name. */

@@ -1,7 +1,8 @@
 import type { BenchContext } from './context.ts';
-import { type Load, type LoadResult, recordLoad, runWrk } from './wrk.ts';
+import { type Load, recordLoad, runWrk } from './wrk.ts';
 
 interface Comparison {
+  /** Requests per second. */
   ours: number;
   theirs: number;
   /** Ours divided by theirs. */
@@ -11,38 +12,44 @@ interface Comparison {
 }
 
 /**
- * Loads two servers, or two URLs of one, in turns and compares the medians. Rounds are interleaved and the order within
- * a round alternates, so that a machine that grows slower or faster meanwhile favours neither.
+ * Loads two servers in turns and compares the highest rates. Rounds are interleaved and the order within a round
+ * alternates, so that a machine that grows slower or faster meanwhile favours neither.
  */
 export async function compareLoads(
   context: BenchContext,
   { ours, theirs }: { ours: Load; theirs: Load },
-  figureOf: (result: LoadResult) => number,
 ): Promise<Comparison> {
   const { rounds, roundSeconds, warmUpSeconds } = context.effort;
-  const figures = new Map<Load, number[]>([
-    [ours, []],
-    [theirs, []],
-  ]);
-  for (const load of figures.keys()) {
+  const our: number[] = [];
+  const their: number[] = [];
+  for (const load of [ours, theirs]) {
     recordLoad(context, load);
-    await runWrk(context, load, warmUpSeconds);
+    if (warmUpSeconds > 0) await runWrk(context, load, warmUpSeconds);
   }
   for (let round = 0; round < rounds; round++) {
-    for (const load of round % 2 === 0 ? [ours, theirs] : [theirs, ours]) {
-      figures.get(load)?.push(figureOf(await runWrk(context, load, roundSeconds)));
-    }
+    const inOrder = round % 2 === 0 ? [ours, theirs] : [theirs, ours];
+    for (const load of inOrder) (load === ours ? our : their).push(await runWrk(context, load, roundSeconds));
   }
-  const [our = [], their = []] = figures.values();
-  const rates = `${our.map(showNumber).join(', ')} against ${their.map(showNumber).join(', ')}`;
-  return { ours: median(our), theirs: median(their), ratio: median(our) / median(their), rounds: rates };
+  return {
+    ours: highest(our),
+    theirs: highest(their),
+    ratio: highest(our) / highest(their),
+    rounds: `${showAll(our)} against ${showAll(their)}`,
+  };
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+/** Of times, the one that other work on the machine disturbed least. */
+export function fastest(times: readonly number[]): number {
+  return Math.min(...times);
+}
+
+/** Of rates, the one that other work on the machine disturbed least. */
+export function highest(rates: readonly number[]): number {
+  return Math.max(...rates);
+}
+
+export function showAll(values: readonly number[]): string {
+  return values.map(showNumber).join(', ');
 }
 
 /** With as many decimals as mean something. */

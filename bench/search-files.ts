@@ -1,4 +1,4 @@
-import { closeSync, linkSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,27 +37,24 @@ export async function ensureSearchFolder(context: BenchContext): Promise<SearchF
 }
 
 /**
- * The same folder with copies of the log, each of which is read once: a node knows the levels of a log from the first time
+ * Copies of the log in the same folder, each of which is read once: a node knows the levels of a log from the first time
  * it is asked for one, so that the code that finds them runs only then. It is warm after about 2 GiB.
  */
-export async function ensureUnreadFolder(
-  context: BenchContext,
-  folder: SearchFolder,
-): Promise<{ dir: string; unread: string[] }> {
-  const dir = context.dataDir('search-unread');
-  for (const name of [folder.file, WARM_UP_FILE]) {
-    const [path, linked] = [join(folder.dir, name), join(dir, name)];
-    // A new link changes the stamp of the file, which counts as changed for a minute.
-    if (statSync(linked, { throwIfNoEntry: false })?.ino === statSync(path).ino) continue;
-    rmSync(linked, { force: true });
-    linkSync(path, linked);
-    await sleep(SETTLED_MS);
-  }
-  const unread = [1, 2].map((number) => `unread-${number}-${folder.file}`);
-  for (const name of unread) {
-    if (!statSync(join(dir, name), { throwIfNoEntry: false })) await copyFile(folder.path, join(dir, name));
-  }
-  return { dir, unread };
+export async function ensureUnreadCopies({ dir, file, path, sizeBytes }: SearchFolder): Promise<string[]> {
+  const unread = [1, 2].map((number) => `unread-${number}-${file}`);
+  for (const name of unread) await ensureCopy(join(dir, name), { from: path, sizeBytes });
+  return unread;
+}
+
+export async function ensureCopy(path: string, { from, sizeBytes }: { from: string; sizeBytes: number }) {
+  if (statSync(path, { throwIfNoEntry: false })?.size !== sizeBytes) await copyFile(from, path);
+}
+
+/** Waits until the files in the folder count as settled; they need to be new for that to take time. */
+export async function untilSettled({ effort }: BenchContext, dir: string): Promise<void> {
+  if (!effort.waitsForRest) return;
+  const newestMs = Math.max(...readdirSync(dir).map((name) => statSync(join(dir, name)).ctimeMs));
+  await sleep(Math.max(0, newestMs + SETTLED_MS - Date.now()));
 }
 
 export function ensureBrokerLog(context: BenchContext, path: string, sizeBytes: number): Promise<void> {

@@ -22,12 +22,12 @@ export interface SearchReply extends Reply {
 }
 
 /** Asks over a connection of its own and reads the answer to its end. Rejects when it is not a good one. */
-export function sendRequest(url: string, query: Query, signal?: AbortSignal): Promise<Reply> {
+export function sendRequest(url: string, query: Query): Promise<Reply> {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const request = get(`${url}?${parameters}`, { agent: false, ...(signal && { signal }) }, (response) => {
+    const request = get(`${url}?${parameters}`, { agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -43,8 +43,8 @@ export function sendRequest(url: string, query: Query, signal?: AbortSignal): Pr
 }
 
 /** A search that must get to its end: all of it scanned, or as many records found as were asked for. */
-export async function searchNode(node: string, query: Query, signal?: AbortSignal): Promise<SearchReply> {
-  const reply = await sendRequest(`${node}/api/v1/log/search`, query, signal);
+export async function searchNode(node: string, query: Query): Promise<SearchReply> {
+  const reply = await sendRequest(`${node}/api/v1/log/search`, query);
   const { body } = reply;
   const lastLine = body.subarray(body.lastIndexOf(10, -2) + 1).toString();
   const end = JSON.parse(lastLine) as SearchEnd;
@@ -52,14 +52,6 @@ export async function searchNode(node: string, query: Query, signal?: AbortSigna
     throw new Error(`the search for ${JSON.stringify(query)} was not done: ${lastLine.slice(0, 500)}`);
   }
   return { ...reply, end };
-}
-
-export function fetchTop(node: string, query: Query): Promise<Reply> {
-  return sendRequest(`${node}/api/v1/log/top`, query);
-}
-
-export function fetchDigest(node: string, query: Query): Promise<Reply> {
-  return sendRequest(`${node}/api/v1/log/digest`, query);
 }
 
 export function fetchHistogram(node: string, query: Query): Promise<Reply> {

@@ -7,9 +7,6 @@ export const WARM_UP_FILE = 'warm-up.log';
 
 const MINUTE_MS = 60_000;
 
-/** Until code that is used for every question has been compiled: a node runs for weeks. */
-const WARM_UP_TIMES = 8;
-
 /** The bench writes its times in UTC, wherever it runs. */
 const ZONE_FLAGS = ['--node-time-zone', 'UTC'];
 
@@ -35,7 +32,7 @@ export async function startWarmNode(
   flags: readonly string[] = [],
 ): Promise<PortholeServer> {
   const server = await startPorthole(context, dir, [...ZONE_FLAGS, ...flags]);
-  for (let times = 0; times < WARM_UP_TIMES; times++) {
+  for (let times = 0; times < context.effort.warmUpTimes; times++) {
     for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: WARM_UP_FILE, limit: 1000, ...query });
     await fetchHistogram(server.url, { file: WARM_UP_FILE });
   }

@@ -13,18 +13,11 @@ export interface Load {
   script?: string;
 }
 
-export interface LoadResult {
-  requestsPerSecond: number;
-  /** Median latency. */
-  p50Us: number;
-  p99Us: number;
-}
-
 /** Tries of a round in which no response was complete, on a machine that is busy with other things. */
 const MOST_TRIES = 3;
 
-/** Loads one URL for some seconds. Rejects when any answer was an error: those are quick to give and count for nothing. */
-export async function runWrk(context: BenchContext, load: Load, seconds: number): Promise<LoadResult> {
+/** Loads one URL for some seconds and gives the requests per second. Rejects when any answer was an error: those are quick to give and count for nothing. */
+export async function runWrk(context: BenchContext, load: Load, seconds: number): Promise<number> {
   for (let tries = 1; ; tries++) {
     const args = wrkArgs(load, seconds * tries);
     const output = await runProgram([context.peer('wrk'), ...args], context.cleanup);
@@ -33,11 +26,9 @@ export async function runWrk(context: BenchContext, load: Load, seconds: number)
     if (isEmpty && tries < MOST_TRIES) continue;
     if (trouble !== undefined || isEmpty)
       throw new Error(`${showCommand(['wrk', ...args])}: ${trouble?.trim() ?? 'no response'}`);
-    return {
-      requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output),
-      p50Us: latencyUs(output, 50),
-      p99Us: latencyUs(output, 99),
-    };
+    const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]);
+    if (!(rate > 0)) throw new Error(`wrk gave no rate:\n${output}`);
+    return rate;
   }
 }
 
@@ -49,17 +40,5 @@ export function recordLoad(context: BenchContext, load: Load): void {
 function wrkArgs({ url, connections, header, script }: Load, seconds: number): string[] {
   const extra = header === undefined ? [] : ['-H', header];
   if (script !== undefined) extra.push('-s', script);
-  return ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', `${TIMEOUT_SECONDS}s`, ...extra, url];
-}
-
-function numberAfter(pattern: RegExp, output: string): number {
-  const value = Number(pattern.exec(output)?.[1]);
-  if (!(value > 0)) throw new Error(`wrk gave no figure for ${pattern}:\n${output}`);
-  return value;
-}
-
-function latencyUs(output: string, percent: number): number {
-  const unit = new RegExp(`^\\s+${percent}%\\s+[\\d.]+(us|ms|s)`, 'm').exec(output)?.[1];
-  const factor = unit === 's' ? 1_000_000 : unit === 'ms' ? 1_000 : 1;
-  return factor * numberAfter(new RegExp(`^\\s+${percent}%\\s+([\\d.]+)`, 'm'), output);
+  return ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_SECONDS}s`, ...extra, url];
 }

@@ -193,13 +193,7 @@ function reachedFrom(graph: ReadonlyMap<string, ReadonlySet<string>>, start: str
 }
 
 /** Run by tsx outside of the tests, where only built packages resolve, and those have no testing entry. */
-const OUTSIDE_TESTS = [
-  'bench/cluster-merge.ts',
-  'bench/groups/trust.ts',
-  'e2e/soak/check-soak.ts',
-  'e2e/soak/run-soak.ts',
-  'e2e/soak/soak-node.ts',
-];
+const OUTSIDE_TESTS = ['e2e/soak/check-soak.ts', 'e2e/soak/run-soak.ts', 'e2e/soak/soak-node.ts'];
 
 describe('tests and their helpers', () => {
   const root = join(packages, '..');

@@ -88,7 +88,7 @@ export class AttackedNode {
   }
 }
 
-/** The promise is a second (`npm run bench` measures it). Tests find a node that hangs, not a machine that is busy. */
+/** The promise is a second. Tests find a node that hangs, not a machine that is busy. */
 const GIVE_UP_MS = scaled(10_000);
 
 /** Asked this often; with the limits on requests that tests set, still within them. */

@@ -20,7 +20,7 @@ const KIB = 1024;
 const MIB = 1024 ** 2;
 const DAY_MS = 86_400_000;
 
-/** The longest list that was measured: bench/README.md. */
+/** The longest list that was measured: docs/scale.md. */
 const MAX_STATIC_MEMBERS = 1000;
 
 /** Each is read by a process of its own. */
