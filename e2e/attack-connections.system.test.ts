@@ -27,7 +27,7 @@ describe('requests that come byte by byte', () => {
     for (let round = 0; round < 15; round++) {
       for (const socket of sockets) socket.write('x');
       await canView(node);
-      await delay(50); // slowness itself is what is tried
+      await delay(50); // pause: slowness itself is what is tried
     }
     expect(node.residentMib - memory).toBeLessThan(60);
     for (const socket of sockets) socket.destroy();

@@ -231,7 +231,7 @@ function watchStates(node: ClusterProcess) {
     while (!isOver) {
       const { nodes } = await node.nodes();
       seen.add(`${nodes.map(({ id }) => id).join(' ')}:${nodes.at(-1)?.state}`);
-      await delay(50);
+      await delay(50); // pause: between two looks
     }
   })();
   return {

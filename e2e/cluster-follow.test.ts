@@ -89,7 +89,7 @@ it('the lines of one file never change their order, while several members write 
     if (round === 15) paused.program.kill('SIGSTOP');
     if (round === 45) paused.program.kill('SIGCONT');
     writeAll();
-    await setTimeout(50);
+    await setTimeout(50); // pause: the pace of the writers
   }
   const received = () => {
     const numbers = new Map<string, string[]>();

@@ -84,7 +84,7 @@ it(`what a busy node wrote until a moment before it was killed is there, ${KILLS
   for (let kill = 0; kill < KILLS; kill++) {
     const writer = new Writer(n3);
     await untilRecorded(n1, 'n3');
-    await delay(300 + Math.random() * 500);
+    await delay(300 + Math.random() * 500); // pause: at any moment of its work
     const killedMs = Date.now();
     await n3.kill();
     writer.stop();
@@ -251,8 +251,7 @@ it.skipIf(!canMount())('a recorder whose disk is full says so and stops; its nod
   });
   expect(JSON.parse((await n1.request('/health/ready')).body)).toMatchObject({ status: 'degraded' });
   for (const node of nodes) expect((await node.search()).messages).toEqual(['before', 'after']);
-  // From now on, the other one has more.
-  await delay(1000);
+  await delay(1000); // pause: what the other one has ends later, by more than clocks differ
   n3.write('later');
   await n3.waitForRecording(n2);
   await n3.kill();

@@ -38,11 +38,11 @@ describe('an incident in the console', () => {
     const [n1, n2, n3] = nodes as [ClusterProcess, ClusterProcess, ClusterProcess];
     for (const by of [n1, n2]) await n3.waitForRecording(by);
     await changeSetting(n3);
-    await sleep(1000);
+    await sleep(1000); // pause: a change that is well before what it caused
     await breakDown(n3, n1);
     for (const by of [n1, n2]) await n3.waitForRecording(by);
     await n3.kill();
-    await sleep(1000);
+    await n1.waitForEvent('member-lost', 'n3');
 
     const { page } = await openConsole(browser(), n1.url, { acceptDownloads: true });
     let clicks = 0;

@@ -143,12 +143,12 @@ describe.each([
     const leaving = new AbortController();
     const view = ask('log/view?file=service.log', { signal: leaving.signal }).catch(() => {});
     await eventually(() => expect(configs.left()).toBe(failures.length));
-    await delay(100); // it has come, and is not masked yet
+    await delay(100); // pause: it has come, and is not masked yet
     leaving.abort();
     await view;
     // Answered once that is masked; then the secrets are asked for, which nobody waits for any more.
     await ask('log/list').catch(() => {});
-    await delay(300);
+    await delay(300); // pause: a failure that nobody handles comes later
     expect([node.program.hasEnded, node.program.stderr]).toEqual([false, '']);
     await node.expectHealthy();
   });

@@ -97,7 +97,7 @@ describe('a node that is killed at any moment', () => {
     const node = await AttackedNode.start({ flags: DEBUG });
     const asking = sendRequests(node, 500).catch(() => {});
     for (let times = 0; times < 5; times++) {
-      await delay(20); // any moment will do
+      await delay(20); // pause: any moment will do
       if (signal === 'SIGHUP') node.program.kill(signal);
     }
     await node.expectHealthy();

@@ -53,6 +53,7 @@ test('whatever logrotate does, every client gets every line that is on disk once
         client: client('SDK all, slow'),
         signal,
         pause: async () => {
+          // pause: the slowness of a client
           if (isSlow) await delay(2000, undefined, { signal }).catch(() => {});
         },
       },
@@ -71,13 +72,13 @@ test('whatever logrotate does, every client gets every line that is on disk once
     expect(clients.every(({ ledgers }) => [...ledgers.values()].every(({ last }) => last > 0))).toBe(true),
   );
   for (let round = 1; round <= ROUNDS; round++) {
-    await delay(ROUND_MS);
+    await delay(ROUND_MS); // pause: the interval of rotations
     if (round % 6 === 0) {
       node.kill('SIGTERM');
       await node.end();
       await logs.rotate();
       // The last file that the clients got is deleted, where one is kept, and the one after it is all that is left.
-      await delay(ROUND_MS);
+      await delay(ROUND_MS); // pause: the interval of rotations
       await logs.rotate();
       node = serveLogs(cwd, port);
       await node.ready();

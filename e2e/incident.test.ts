@@ -37,12 +37,12 @@ describe.each(['static', 'etcd'] as const)('an incident, %s', (kind) => {
     const [n1, n2, n3] = nodes as [ClusterProcess, ClusterProcess, ClusterProcess];
     for (const by of [n1, n2]) await n3.waitForRecording(by);
     const changed = await changeSetting(n3);
-    await sleep(1000);
+    await sleep(1000); // pause: a change that is well before what it caused
     await breakDown(n3, n1);
     for (const by of [n1, n2]) await n3.waitForRecording(by);
     const killedMs = Date.now();
     await n3.kill();
-    await sleep(1000);
+    for (const by of [n1, n2]) await by.waitForEvent('member-lost', 'n3');
 
     const gone = await n1.cli('incident', '--last', '15m');
     expect(gone.stdout).toMatch(HEADLINE);
@@ -79,7 +79,7 @@ describe.each(['static', 'etcd'] as const)('an incident, %s', (kind) => {
     expect(killed.timeMs).toBeGreaterThanOrEqual(killedMs - CLOCK_MS);
     expect(killed.timeMs - killed.uncertaintyMs).toBeLessThanOrEqual(killedMs + CLOCK_MS);
 
-    await sleep(3000);
+    await sleep(3000); // pause: runs that last for a while
     await Promise.all([n1, n2, again].map((node) => node.kill()));
     const [asked] = (await Promise.all(['n1', 'n2', 'n3'].map(start))) as [ClusterProcess];
     await eventually(async () => {

@@ -45,7 +45,7 @@ it('a loss is sent once by the cluster, also if the node that sends is the lost 
   const [n1, , n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
   const sent = () => receiver.received.map(({ node, kind, fields }) => `${node} ${kind} ${fields.member ?? ''}`);
   const written = async () => (await n1.request('/api/v1/events?kind=member-lost')).body.includes('"member":"n3"');
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await n1.hearsFromAll();
   await n3.kill();
   await eventually(() => expect(sent()).toEqual(['n1 member-lost n3']));
   expect(await written()).toBe(true);

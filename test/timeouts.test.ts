@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checkMarkers, linesWith, type MarkerRule } from './markers.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -9,8 +10,17 @@ const FIXED: readonly [pattern: RegExp, instead: string][] = [
   [/\bvi\.waitFor|\bvi\.waitUntil|\bexpect\.poll\b/, 'eventually()'],
   [/\btimeout: (?!scaled\()[\d_]{4,}/, 'no timeout, or scaled()'],
   [/^\s*\}, [\d_]{4,}\);/m, 'no timeout, or scaled()'],
+  // What finds a test that hangs is the same for all of them.
+  [/^\s*(?:it|test|describe)\b[^\n]*\{\s*timeout\b|^\s*\}, scaled\(/m, 'the timeout of all tests'],
   [/AbortSignal\.timeout\([\d_]{4,}\)/, 'AbortSignal.timeout(scaled(…))'],
 ];
+
+/** Whatever is waited for has a condition (`eventually()`); where time itself is meant, the reason says what for. */
+const PAUSE: MarkerRule = {
+  word: 'pause',
+  findUses: (text) =>
+    linesWith(/\bawait (?:delay|sleep|setTimeout)\(|new Promise(?:<\w+>)?\(\((\w+)\) => setTimeout\(\1\b/, text),
+};
 
 const files = ['packages', 'e2e', 'test']
   .flatMap((folder) =>
@@ -27,5 +37,12 @@ it('no test waits or may take a fixed time', () => {
     const text = readFileSync(join(root, file), 'utf8');
     return FIXED.filter(([pattern]) => pattern.test(text)).map(([, instead]) => `${file}: use ${instead}`);
   });
+  expect(found).toEqual([]);
+});
+
+it('a test pauses only where it says why, not to wait for something', () => {
+  const found = files.flatMap((file) =>
+    checkMarkers(readFileSync(join(root, file), 'utf8'), PAUSE).map((problem) => `${file}:${problem}`),
+  );
   expect(found).toEqual([]);
 });

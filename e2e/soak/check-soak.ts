@@ -60,6 +60,7 @@ async function followRow({ nodes, followers }: SoakOutcome): Promise<SoakRow> {
   const all = nodes.flatMap((node) => (followers.get(node.id) ?? []).map((follower) => ({ node, follower })));
   const isWhole = () => all.every(({ node, follower }) => follower.numbers.length >= node.written);
   const giveUpAt = Date.now() + SETTLE_MS;
+  // pause: between two looks
   while (!isWhole() && Date.now() < giveUpAt) await delay(50);
   const wrong = all.flatMap(({ node, follower }) =>
     [...differences(follower.numbers, node.written), ...follower.gaps].map((text) => `${node.id}: ${text}`),
@@ -73,7 +74,7 @@ async function searchRow(nodes: readonly SoakNode[]): Promise<SoakRow> {
   for (;;) {
     const { found, silent } = await searchAll(nodes);
     if (silent.length > 0 && Date.now() < giveUpAt) {
-      await delay(200);
+      await delay(200); // pause: between two looks
       continue;
     }
     const wrong = nodes.flatMap(({ id, written }) =>
@@ -140,6 +141,7 @@ function memoryRow({ id }: SoakNode, { memory, warmUp }: SoakOutcome): SoakRow {
 async function filesRow(node: SoakNode, { filesBefore }: SoakOutcome): Promise<SoakRow> {
   const before = filesBefore.get(node.id) ?? 0;
   const giveUpAt = Date.now() + SETTLE_MS;
+  // pause: between two looks
   while (node.openFiles > before + MORE_FILES && Date.now() < giveUpAt) await delay(100);
   const after = node.openFiles;
   return {

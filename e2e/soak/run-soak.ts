@@ -77,9 +77,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
   );
   const memory = watchMemory(nodes, signal);
   const writing = writeLines(nodes, signal);
-  await delay(seconds * 1000 * KILL_AT);
+  await delay(seconds * 1000 * KILL_AT); // pause: the course of the run
   await killAndRestart(nodes, log);
-  await delay(Math.max(0, seconds * 1000 * (1 - KILL_AT) - DOWN_MS));
+  await delay(Math.max(0, seconds * 1000 * (1 - KILL_AT) - DOWN_MS)); // pause: the course of the run
   loading.abort();
   await Promise.all([...loads, writing]);
   log('the load has ended; checking that every line was received');
@@ -129,7 +129,7 @@ async function writeLines(nodes: readonly SoakNode[], signal: AbortSignal): Prom
       for (const node of nodes) node.rotate();
       rotatedAt = Date.now();
     }
-    await delay(WRITE_MS);
+    await delay(WRITE_MS); // pause: the course of the run
   }
 }
 
@@ -137,7 +137,7 @@ async function killAndRestart(nodes: readonly SoakNode[], log: SoakOptions['log'
   const last = nodes.at(-1);
   log(`${last?.id} is killed`);
   await last?.kill();
-  await delay(DOWN_MS);
+  await delay(DOWN_MS); // pause: the course of the run
   await last?.start();
   log(`${last?.id} is back`);
 }
@@ -147,7 +147,7 @@ async function watchMemory(nodes: readonly SoakNode[], signal: AbortSignal): Pro
   const samples = new Map(nodes.map(({ id }) => [id, [] as number[]]));
   while (!signal.aborted) {
     for (const node of nodes) if (!node.isDown) samples.get(node.id)?.push(node.residentBytes);
-    await delay(MEMORY_MS);
+    await delay(MEMORY_MS); // pause: the course of the run
   }
   return samples;
 }

@@ -89,7 +89,7 @@ async function probe(node: SoakNode, tookMs: number[], { path, headers, load, si
       if (status === 200) tookMs.push(performance.now() - startedAt);
       else if (!node.isDown) load.troubles.push(`${node.id}${path} answers ${status}`);
     }
-    await delay(PROBE_MS);
+    await delay(PROBE_MS); // pause: the pace of the load
   }
   agent.destroy();
 }
@@ -104,7 +104,7 @@ async function search(node: SoakNode, load: Load, { signal }: LoadOptions): Prom
     } catch (error) {
       if (!node.isDown && !node.wasKilled) load.troubles.push(`a search of ${node.id}: ${error}`);
     }
-    await delay(SEARCH_PAUSE_MS);
+    await delay(SEARCH_PAUSE_MS); // pause: the pace of the load
   }
 }
 
@@ -115,7 +115,7 @@ async function sendInvalidToken(node: SoakNode, load: Load, { signal }: LoadOpti
     const status = await fetchStatus(`${node.url}/api/v1/log/list`, { headers, localAddress: STRANGER });
     if (status === 401 || status === 429) load.refusedTokens++;
     else if (status !== undefined) load.troubles.push(`a wrong token is answered ${status}`);
-    await delay(STRANGER_PAUSE_MS);
+    await delay(STRANGER_PAUSE_MS); // pause: the pace of the load
   }
 }
 
@@ -130,7 +130,7 @@ async function holdConnections(node: SoakNode, { signal }: LoadOptions, use: (so
     signal.addEventListener('abort', leave);
     await closed;
     signal.removeEventListener('abort', leave);
-    await delay(STRANGER_PAUSE_MS);
+    await delay(STRANGER_PAUSE_MS); // pause: the pace of the load
   }
 }
 

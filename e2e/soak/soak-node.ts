@@ -83,7 +83,7 @@ export class SoakNode {
     const giveUpAt = Date.now() + READY_MS;
     while (!program.output.includes('porthole is ready')) {
       if (Date.now() > giveUpAt) throw new Error(`${id} is not ready: ${program.output}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 20)); // pause: between two looks
     }
     this.isDown = false;
   }

@@ -113,7 +113,7 @@ function watchHealth(url: string): { stop(): Promise<HealthReport> } {
       const trouble = await probe(url, agent);
       seen.requests++;
       if (trouble !== undefined) seen.troubles.push(trouble);
-      await delay(EVERY_MS);
+      await delay(EVERY_MS); // pause: the interval of probes
     }
   })();
   const stop = async () => {

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
-import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord, EventKind } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, onTestFinished } from 'vitest';
@@ -76,6 +76,23 @@ export class ClusterProcess {
 
   nodes(): Promise<ClusterNodes> {
     return this.client.cluster.nodes();
+  }
+
+  /** Resolves once it has heard from every member. */
+  async hearsFromAll(): Promise<void> {
+    await eventually(async () => {
+      const { nodes } = await this.nodes();
+      expect(nodes.map(({ id, state, report }) => [id, state, report.outcome])).toEqual(
+        nodes.map(({ id }) => [id, 'up', 'ok']),
+      );
+    });
+  }
+
+  /** Resolves once it has written that this happened to a member. */
+  async waitForEvent(kind: EventKind, member: string): Promise<void> {
+    await eventually(async () =>
+      expect((await this.request(`/api/v1/events?kind=${kind}`)).body).toContain(`"member":"${member}"`),
+    );
   }
 
   async search(request: SearchParams = {}): Promise<FoundInCluster> {

@@ -224,6 +224,7 @@ export class FaultyServer {
     }
     const body = await collect(response);
     const { bytes, keeps } = FRAMINGS[fault.framing]({ status, headers, body });
+    // pause: the fault itself
     if (fault.lateMs !== undefined) await delay(fault.lateMs);
     const { at = Infinity, end = keeps || at < bytes.length ? undefined : 'fin' } = fault;
     socket.write(bytes.subarray(0, at), () => {
@@ -271,7 +272,7 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
   else {
     for (let count = -1; count !== parts.length; ) {
       count = parts.length;
-      await delay(ENDLESS_PAUSE_MS);
+      await delay(ENDLESS_PAUSE_MS); // pause: the fault itself
     }
     response.destroy();
   }

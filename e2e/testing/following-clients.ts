@@ -120,6 +120,7 @@ export async function followByEvents(url: string, { client, signal }: Running): 
       }
     }
     client.lost();
+    // pause: before it connects again
     await delay(100, undefined, { signal }).catch(() => {});
   }
 }

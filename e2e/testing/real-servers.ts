@@ -64,7 +64,7 @@ async function untilSuccess(program: string, args: readonly string[]): Promise<v
       return;
     } catch (error) {
       if (tries > 200) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 100)); // pause: between two attempts
     }
   }
 }

@@ -59,7 +59,7 @@ export async function breakDown(first: ClusterProcess, second: ClusterProcess): 
     write(first, line(failed, { level: 'ERROR', source: 'wal.go:211' }));
     const missed = `no acknowledgement from ${first.id} shard=7 for ${number} ms`;
     if (number >= ERRORS / 2) write(second, line(missed, { level: 'ERROR', source: 'replica.go:88' }));
-    await sleep(40);
+    await sleep(40); // pause: records at different times
   }
   write(first, line('the write-ahead log is gone, giving up', { level: 'FATAL', source: 'main.go:40' }));
 }

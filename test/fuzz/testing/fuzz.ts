@@ -4,9 +4,9 @@ import { codeOf } from '@porthole/contract';
 import { scaled } from '@porthole/logs/testing';
 import { it } from 'vitest';
 
-/** `FUZZ_SECONDS=600 npm test -- test/fuzz` looks for new cases, each time others. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
-const SEED = SECONDS > 0 ? Date.now() >>> 0 : 20261115;
+/** `SEED=random MORE=20 npm test -- test/fuzz` looks for new cases. */
+const { SEED: GIVEN_SEED = '20261115', MORE = '1' } = process.env;
+const SEED = GIVEN_SEED === 'random' ? Date.now() >>> 0 : Number(GIVEN_SEED);
 
 /** Inputs of a run in the tests; some hundred milliseconds where an input costs little. */
 const RUNS = 4000;
@@ -28,12 +28,10 @@ interface Fuzzing {
 /** A test that a parser takes or refuses whatever comes, in bounded time. Inputs that were found once are tried first. */
 export function fuzz(name: string, { corpus, runs = RUNS, check }: Fuzzing): void {
   const good = corpus.map((input) => Buffer.from(input));
-  const timeout = scaled(180_000) + SECONDS * 1000;
-  it(`${name}: any input is taken or refused as documented`, { timeout }, async () => {
+  it(`${name}: any input is taken or refused as documented`, async () => {
     for (const input of [...good, ...foundBefore(name)]) await tried(check, input);
     const random = seededRandom(SEED);
-    const until = Date.now() + SECONDS * 1000;
-    for (let run = 0; run < runs || Date.now() < until; run++) await tried(check, mutate(good, random));
+    for (let run = 0; run < runs * Number(MORE); run++) await tried(check, mutate(good, random));
   });
 }
 

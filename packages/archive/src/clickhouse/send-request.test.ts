@@ -140,7 +140,7 @@ it('a reader that takes its time does not make the server late', async () => {
   const clickhouse = await connectTo(`HTTP/1.1 200 OK\r\nContent-Length: ${lines.length}\r\n\r\n${lines}`, 'stall');
   let bytes = 0;
   for await (const chunk of clickhouse.stream('SELECT n')) {
-    if (bytes === 0) await delay(3 * IDLE_MS);
+    if (bytes === 0) await delay(3 * IDLE_MS); // pause: the slowness of a reader
     bytes += chunk.length;
   }
   expect(bytes).toBe(lines.length);

@@ -73,7 +73,7 @@ it('an archive that is away for an hour gets everything when it is back', async 
   const sleep = async (ms: number) => {
     waits.push(ms);
     nowMs += ms;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 10)));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 10))); // pause: a shorter one
   };
   const { shipper, path } = await startShipper(clickhouse, {
     sleep,
@@ -102,6 +102,7 @@ it('an archive that is away for an hour gets everything when it is back', async 
 it('what is deleted before it was shipped is counted and reported', async () => {
   const clickhouse = await createDatabase();
   let aheadMs = 0;
+  // pause: a shorter one
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 50)));
   const { shipper, path } = await startShipper(clickhouse, { now: () => Date.now() + aheadMs, batchRows: 500, sleep });
   writeFileSync(path, lines(10));

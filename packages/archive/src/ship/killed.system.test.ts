@@ -101,7 +101,7 @@ it('every record is in the archive once, however often node and server are kille
     for (let part = 0; part < 4; part++) {
       log.write(LINES / 4);
       if (random() < 0.6) log.rotate();
-      await delay(60 * random());
+      await delay(60 * random()); // pause: at any moment of its work
     }
     if (kill % 2 === 0) {
       await killNode(node);

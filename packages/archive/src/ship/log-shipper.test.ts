@@ -59,7 +59,8 @@ describe('records are shipped exactly once', () => {
     writeFileSync(setting.path, lines(100));
     // Polls go on; nothing else ever wakes up.
     const sleep = async (ms: number, signal: AbortSignal) => {
-      if (ms < 500) await delay(ms);
+      if (ms < 500)
+        await delay(ms); // pause: the one it asked for
       else if (!signal.aborted) await once(signal, 'abort');
     };
     await setting.start({ batchRows: 10, turnMs: 0, intervalMs: () => 10_000, sleep });

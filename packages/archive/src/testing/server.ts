@@ -136,6 +136,7 @@ export class TestClickHouse {
   async pause(): Promise<void> {
     this.#child?.kill('SIGSTOP');
     // A signal takes effect when the system gets to it.
+    // pause: between two looks
     while (!/^State:\s+T/m.test(readFileSync(`/proc/${this.pid}/status`, 'utf8'))) await delay(1);
   }
 
@@ -155,7 +156,7 @@ export class TestClickHouse {
       const response = await fetch(`${this.url}/ping`).catch(() => undefined);
       await response?.body?.cancel();
       if (response?.ok) return;
-      await delay(20);
+      await delay(20); // pause: between two attempts
     }
     throw new Error(`clickhouse-server failed to start:\n${this.#output}`);
   }

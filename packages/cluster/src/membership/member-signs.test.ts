@@ -21,7 +21,7 @@ function watch(given: { n2?: Responds; isNew?: boolean; past?: MemberSignsDeps['
     contact: async (_id, { timeoutMs }) => {
       if (node.responds === 'refused') throw new Error('connection refused');
       if (node.responds !== 'silent') return node.responds;
-      await new Promise((resolve) => setTimeout(resolve, timeoutMs));
+      await new Promise((resolve) => setTimeout(resolve, timeoutMs)); // pause: a member that is silent until the timeout
       throw new Error('no response');
     },
     write: (event) => events.push(event),

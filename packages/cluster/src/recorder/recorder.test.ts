@@ -298,7 +298,7 @@ describe('a recorder', () => {
       async *events() {},
       async *followEvents() {
         yield [...events, { type: 'position', cursor: '' }];
-        await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref()); // pause: a member that does not respond
       },
       configVersion: async () => sent[asked++],
     });

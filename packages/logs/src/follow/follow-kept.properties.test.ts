@@ -92,7 +92,7 @@ async function resumeAfterRotations(kind: KeptKind, seed: number): Promise<strin
     const running = run();
     // A follow that fails is not waited for.
     const reachLast = () => Promise.race([running, eventually(() => expect(ledger.last).toBe(log.last))]);
-    if (mayRotate > 0) await delay(random() * 30);
+    if (mayRotate > 0) await delay(random() * 30); // pause: at any moment of its work
     mayRotate = 0;
     log.settle();
     log.write(1);

@@ -91,6 +91,7 @@ async function followSlowly({ logs, query, ledger, signal, pacer }: Run): Promis
   for await (const items of logs.follow(query, { signal })) {
     ledger.take(items);
     const upTo = ledger.last === 0 ? 0 : pacer.last + OUTRUN_LINES;
+    // pause: between two looks
     while (!signal.aborted && pacer.last < upTo) await delay(POLL_MS);
   }
 }

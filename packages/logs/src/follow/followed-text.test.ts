@@ -94,7 +94,7 @@ test('nothing is dropped while it gathers, however little is buffered', async ()
   const begun = readFileSync(path).length;
   for (let number = 0; number < 100; number++) {
     appendFileSync(path, lines(number * 10, number * 10 + 10));
-    await new Promise((resolve) => setTimeout(resolve, 3));
+    await new Promise((resolve) => setTimeout(resolve, 3)); // pause: the pace of a writer
   }
   await eventually(() => expect(textOf('a.log')).toBe(readFileSync(path).subarray(begun).toString()));
   expect(items.filter(({ type }) => type === 'gap')).toEqual([]);

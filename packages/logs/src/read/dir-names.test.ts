@@ -37,9 +37,9 @@ describe('the names of a directory', () => {
     const names = new DirNames(dir);
     const seen: SortedNames[] = [];
     for (const [, change] of [['as it was', () => {}] as const, ...changes]) {
-      await delay(TICK_MS);
+      await delay(TICK_MS); // pause: the time of a directory moves on
       change(dir);
-      await delay(TICK_MS);
+      await delay(TICK_MS); // pause: the time of a directory moves on
       const found = await names.get();
       expect(found).toEqual(await readSortedNames(dir, {}));
       expect(found.shown).toEqual([...found.shown].sort());

@@ -16,7 +16,7 @@ export async function eventually(check: () => unknown, { withinMs = WITHIN_MS } 
       return;
     } catch (error) {
       if (performance.now() > giveUpAt) throw error;
-      await delay(pollMs);
+      await delay(pollMs); // pause: between two looks
     }
   }
 }

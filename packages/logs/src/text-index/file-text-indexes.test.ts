@@ -128,7 +128,7 @@ describe('segments on disk', () => {
     for (const [index, key] of keys.entries()) {
       if (index === 2) (await store.open({ ...KEY, headHash: 'a' }))?.release();
       await store.put(key, makeSegment(0), 's');
-      await new Promise((resolve) => setTimeout(resolve, 2)); // times of use differ
+      await new Promise((resolve) => setTimeout(resolve, 2)); // pause: times of use differ
     }
     const opened = await Promise.all(keys.map((key) => store.open(key)));
     expect(opened.map((kept) => kept !== undefined)).toEqual([true, false, true]);

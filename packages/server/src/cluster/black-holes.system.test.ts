@@ -214,7 +214,7 @@ it('a member of an earlier version, which promises no heartbeat, is not taken fo
   member.state.beats = false;
   const { reports } = await followMember(client);
   await eventually(() => expect(member.state.follows).toHaveLength(1));
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await new Promise((resolve) => setTimeout(resolve, 700)); // pause: longer than another is taken for silent
   expect(reports).toEqual([]);
   expect(member.state.follows[0]?.destroyed).toBe(false);
 });

@@ -25,7 +25,7 @@ it('others are served while a large configuration is masked', async () => {
   let turns = 0;
   let isDone = false;
   const counting = (async () => {
-    for (; !isDone; turns++) await delay(1);
+    for (; !isDone; turns++) await delay(1); // pause: a turn of the event loop is what is counted
   })();
   const masked = await new ConfigThread([]).run('mask', text);
   isDone = true;

@@ -181,7 +181,7 @@ describe('a search whose reader', () => {
     const { port, source, cuts } = await serve({ stallTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs });
     source.push([]);
     const response = await openRequest(port, SEARCH);
-    await new Promise((resolve) => setTimeout(resolve, 2 * timeoutMs)); // it is the waiting itself that is looked at
+    await new Promise((resolve) => setTimeout(resolve, 2 * timeoutMs)); // pause: the waiting itself is looked at
     source.push([END]).end();
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part as Buffer);

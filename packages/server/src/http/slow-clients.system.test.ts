@@ -61,7 +61,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
     let bytes = 0;
     for await (const part of response) {
       bytes += (part as Buffer).length;
-      // 64 pauses: longer than the timeout together, far shorter each.
+      // pause: 64 of them, longer than the timeout together, far shorter each.
       if (bytes % (512 * 1024) < 65_536) await new Promise((resolve) => setTimeout(resolve, STALL_MS / 50));
     }
     expect(bytes).toBe(BIG.length);
@@ -72,7 +72,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
     const socket = openSocket(port);
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 700)); // it is the resting itself that is looked at
+    await new Promise((resolve) => setTimeout(resolve, 700)); // pause: the resting itself is looked at
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     expect(await readToEnd(socket)).toMatch(/^HTTP\/1\.1 200 OK/);
   });

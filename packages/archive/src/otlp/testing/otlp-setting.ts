@@ -61,7 +61,7 @@ export class OtlpSetting {
       settleMs: 30,
       sleep: async (ms) => {
         this.waits.push(ms);
-        await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20)));
+        await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20))); // pause: a shorter one
       },
       onRefused: (refusal) => this.refusals.push(refusal),
       ...options,

@@ -142,7 +142,7 @@ export class TestEtcd extends EtcdGateway {
       const response = await fetch(`http://127.0.0.1:${healthPort}/health`).catch(() => undefined);
       await response?.body?.cancel();
       if (response?.ok) return true;
-      await delay(5);
+      await delay(5); // pause: between two attempts
     }
     return false;
   }

@@ -148,7 +148,7 @@ async function detailsWithEnds(node: NodeState): Promise<LogFileDetails[]> {
   for (;;) {
     const files = await node.logFiles();
     if (files.every(({ name, lastTimeMs }) => name !== 'broker.log.2.gz' || lastTimeMs !== null)) return files;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 5)); // pause: two times that differ
   }
 }
 

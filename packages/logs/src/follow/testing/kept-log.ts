@@ -85,7 +85,7 @@ export class KeptLog {
 
   async rotate(): Promise<void> {
     this.settle();
-    await delay(TICK_MS);
+    await delay(TICK_MS); // pause: the time of a file moves on
     this.step();
     this.settle();
   }

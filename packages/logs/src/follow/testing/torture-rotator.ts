@@ -79,15 +79,17 @@ process.stdin.on('data', (chunk) => {
 });
 
 async function waitForFollowers(): Promise<void> {
+  // pause: between two looks
   while ((ends.at(-KEEP / 3) ?? 0) > seen) await sleep(20);
 }
 
 const startedMs = performance.now();
 for (let turn = 1; kinds.some((kind) => done[kind] < Number(rotations)); turn++) {
   for (const kind of kinds) if (ways[kind](join(dir, kind, 'app.log'))) done[kind]++;
-  await sleep(Number(everyMs) / 2);
+  await sleep(Number(everyMs) / 2); // pause: the interval of rotations
   compress(join(dir, 'gzip', 'app.log'));
   await waitForFollowers();
+  // pause: the interval of rotations
   await sleep(Math.max(0, startedMs + turn * Number(everyMs) - performance.now()));
 }
 process.stdin.destroy();

@@ -159,7 +159,7 @@ describe('a follower that', () => {
     source.push([]);
     const read = readText(await openRequest(port, FOLLOW));
     for (const number of [1, 2]) {
-      await new Promise((resolve) => setTimeout(resolve, 100)); // it is the silence itself that is looked at
+      await new Promise((resolve) => setTimeout(resolve, 100)); // pause: the silence itself is looked at
       source.push([record(number)]);
       await eventually(() => expect(read.text).toContain(`id: c${number}.`));
     }
