@@ -4,6 +4,7 @@ import { createClient } from '@porthole/client';
 import type { ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePorts } from '../testing/free-ports.ts';
 import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
 
@@ -37,16 +38,17 @@ async function startMember(id: string) {
   const dir = tempDir();
   mkdirSync(join(dir, 'logs'));
   for (const [name, text] of Object.entries(logsOf(id))) writeFileSync(join(dir, 'logs', name), text);
-  const start = (port: number) =>
+  // Nothing else gets it while the member is stopped.
+  const [port = 0] = await freePorts(1);
+  const start = () =>
     startWithSharedThreads({ settings: testSettings(dir, { http: { port }, node: { timeZone: 'UTC' } }) });
-  let running = await start(0);
-  const port = running.node.httpPort;
+  let running = await start();
   onTestFinished(() => running.stop());
   return {
     url: `http://127.0.0.1:${port}`,
     stop: () => running.stop(),
     async startAgain() {
-      running = await start(port);
+      running = await start();
     },
   };
 }
