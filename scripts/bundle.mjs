@@ -15,7 +15,6 @@ import { commonJs } from './bundle-commonjs.mjs';
 import { bundleWorkers, SCAN_WORKER } from './bundle-workers.mjs';
 import { CONSOLE } from './console.mjs';
 import { directImports } from './direct-imports.mjs';
-import { mergeChunks } from './merge-chunks.mjs';
 import { ROOT } from './steps.mjs';
 
 /* Makes the two published packages: each bundles the built files of the packages it needs, so that it depends on none of ours. */
@@ -81,12 +80,6 @@ const BUNDLES = [
   },
 ];
 
-/** What nodes and the most frequent command load. */
-const isFast = (name) => /^(main|index|(logs|engine|job-runner)-\w+)\.js$/.test(name);
-
-/** And what is not to become more. */
-const isImportant = (name) => isFast(name) || name === 'config-worker.js';
-
 /** Where the program finds the page: beside its code. */
 const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
 
@@ -100,9 +93,7 @@ export async function bundle() {
 async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
-    ...['bundle.mjs', 'bundle-commonjs.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) =>
-      timeOf(join(ROOT, 'scripts', name)),
-    ),
+    ...['bundle.mjs', 'bundle-commonjs.mjs', 'direct-imports.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
   );
   const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
   if (stale.length === 0) return;
@@ -111,7 +102,7 @@ async function bundleCode() {
     const outdir = join(ROOT, 'packages', name, 'lib');
     // Made aside, then moved file by file: programs that run from here meanwhile find all of theirs.
     const aside = `${outdir}-${process.pid}`;
-    const options = {
+    const { outputFiles } = await build({
       entryPoints: Object.fromEntries(
         Object.entries(entries).map(([out, file]) => [out, join(ROOT, 'packages', file)]),
       ),
@@ -135,9 +126,7 @@ async function bundleCode() {
       // Names of files hold a hash of paths relative to this: the same wherever the build is started from.
       absWorkingDir: ROOT,
       logLevel: 'warning',
-    };
-    const built = await build(options);
-    const outputFiles = await mergeChunks(build, built.outputFiles, { isImportant, isFast, options });
+    });
     for (const { path, contents } of outputFiles)
       if (!path.endsWith('.map')) write(join(aside, relative(outdir, path)), contents);
     if (platform === 'node') write(join(aside, 'places.json'), JSON.stringify(placesOf(outputFiles)));

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { dirname, extname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /*
- * The bundler assigns whole files to chunks, and whoever imports one name from the index of a package reaches all files of
- * that package: `porthole --help` loaded the OpenAPI document, every thread what only others need, and every page what only
- * one shows. So imports from an index are replaced by imports from the files in which the names are defined.
+ * The bundler assigns whole files to chunks, and whoever imports one name from the index of a package reaches all files
+ * of that package: `porthole --help` loaded the OpenAPI document, and every thread what only others need. So imports
+ * from an index are replaced by imports from the files in which the names are defined.
  */
 
 /** An import or export of names from another file, as we and the compiler write it; names may be on several lines. */
 const NAMED = /^(import|export) \{([^}]*)\} from '([^']+)';$/gm;
 
-/**
- * A plugin for esbuild. `findIndex` finds the index of a package of ours by its name, `undefined` for those of others;
- * `finish` may add to a file.
- */
-export function directImports(findIndex, finish = (_path, text) => text) {
+/** A plugin for esbuild. `findIndex` finds the index of a package of ours by its name, `undefined` for those of others. */
+export function directImports(findIndex) {
   /** Where each name that an index exports is defined, by the path of the index. */
   const indexes = new Map();
 
@@ -50,16 +47,16 @@ export function directImports(findIndex, finish = (_path, text) => text) {
   return {
     name: 'direct-imports',
     setup(made) {
-      made.onLoad({ filter: /\/packages\/\w+\/(dist\/.*\.js|src\/.*\.tsx?)$/ }, ({ path }) => ({
-        contents: finish(path, rewrite(path, readFileSync(path, 'utf8'))),
-        loader: extname(path).slice(1),
+      made.onLoad({ filter: /\/packages\/\w+\/dist\/.*\.js$/ }, ({ path }) => ({
+        contents: rewrite(path, readFileSync(path, 'utf8')),
+        loader: 'js',
       }));
     },
   };
 }
 
 function isIndex(path) {
-  return /\/index\.[jt]s$/.test(path);
+  return /\/index\.js$/.test(path);
 }
 
 /** `a` and `a as b`; types are not loaded. */
