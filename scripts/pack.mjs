@@ -1,10 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockedTree, othersIn, readLock } from './locked-tree.mjs';
-import { writeBills } from './sbom.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
 
 /*
@@ -15,7 +22,17 @@ import { build, fail, install, ROOT } from './steps.mjs';
 
 export const RELEASE = join(ROOT, 'release');
 const HASHES = 'SHA256SUMS';
+
+/** Far more than npm says. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
 const PACKAGES = ['packages/cli', 'packages/client'];
+
+/** The bills of materials, and the workspaces whose packages are in each: the page is built into the program. */
+const BILLS = {
+  'porthole.cdx.json': ['porthole', '@porthole/console'],
+  'porthole-client.cdx.json': ['@porthole/client'],
+};
 
 /** What earlier builds left. It may be of another commit, and only times show whether it is stale. */
 const BUILT = ['dist', 'lib', 'web', 'src/grpc/generated', 'src/membership/etcd/generated'];
@@ -27,7 +44,7 @@ export async function makeRelease(folder, { asBuilt = false } = {}) {
   mkdirSync(folder, { recursive: true });
   for (const path of PACKAGES) evenModes(join(ROOT, path));
   const [program] = packAll(folder);
-  writeBills(folder);
+  for (const [file, workspaces] of Object.entries(BILLS)) writeJson(join(folder, file), billOf(workspaces));
   writeInstallation(folder, program);
   return writeHashes(folder);
 }
@@ -50,37 +67,46 @@ function evenModes(folder) {
 
 /** The names of the tarballs, by one npm: starting it takes longer than packing. They were built just now, so nothing is run. */
 function packAll(release) {
-  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', release];
   const folders = PACKAGES.map((path) => `./${path}`);
-  const { status, stdout, stderr } = spawnSync('npm', [...args, ...folders], { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) fail(`npm pack failed:\n${stderr}`);
-  return JSON.parse(stdout).map(({ filename }) => filename);
+  const packed = npm(ROOT, ['pack', '--ignore-scripts', '--json', '--pack-destination', release, ...folders]);
+  return JSON.parse(packed).map(({ filename }) => filename);
+}
+
+/** The bill of a product as npm makes it of the lockfile, without what differs every time: a random number and the time. */
+function billOf([product, ...others]) {
+  const workspaces = [product, ...others].map((name) => `--workspace=${name}`);
+  const bill = JSON.parse(npm(ROOT, ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', ...workspaces]));
+  delete bill.serialNumber;
+  delete bill.metadata.timestamp;
+  // npm names packages of a workspace after their folders, and describes the checkout as the product.
+  for (const component of bill.components) component.name = component['bom-ref'].replace(/@[^@]+$/, '');
+  const folder = bill.metadata.component['bom-ref'];
+  const component = bill.components.find(({ name }) => name === product);
+  bill.metadata.component = component;
+  bill.components = bill.components.filter((other) => other !== component);
+  bill.dependencies = bill.dependencies.filter(({ ref }) => ref !== folder);
+  return bill;
 }
 
 /**
  * The manifest of the program names its own dependencies exactly, but those name theirs by ranges. `npm ci` in release/
- * installs what the lockfile of this checkout has, each package compared with its hash.
+ * installs what the lockfile of this checkout has, each package compared with its hash: npm takes out of that lockfile what
+ * the program does not need.
  */
 function writeInstallation(release, tarball) {
-  const lock = readLock(ROOT);
-  const { version, license, dependencies, bin, engines } = manifestOf('packages/cli');
-  const needs = { porthole: `file:${tarball}` };
-  const integrity = `sha512-${hashOf(join(release, tarball), 'sha512', 'base64')}`;
-  const packages = {
-    '': { name: 'porthole-installation', dependencies: needs },
-    'node_modules/porthole': { version, resolved: needs.porthole, integrity, license, dependencies, bin, engines },
-  };
-  for (const path of lockedTree(lock, othersIn(ROOT, 'packages/cli', 'dependencies')).keys()) {
-    const { dev, devOptional, ...entry } = lock[path];
-    packages[path] = entry;
-  }
-  writeJson(join(release, 'package.json'), { name: 'porthole-installation', private: true, dependencies: needs });
-  writeJson(join(release, 'package-lock.json'), {
-    name: 'porthole-installation',
-    lockfileVersion: 3,
-    requires: true,
-    packages,
-  });
+  const dependencies = { porthole: `file:${tarball}` };
+  writeJson(join(release, 'package.json'), { name: 'porthole-installation', private: true, dependencies });
+  copyFileSync(join(ROOT, 'package-lock.json'), join(release, 'package-lock.json'));
+  const options = ['--package-lock-only', '--ignore-scripts', '--prefer-offline', '--omit-lockfile-registry-resolved'];
+  npm(release, ['install', ...options, '--no-audit', '--no-fund']);
+}
+
+/** Runs npm in a folder and returns what it prints. */
+export function npm(cwd, args) {
+  const options = { cwd, encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES };
+  const { status, stdout, stderr } = spawnSync('npm', [...args, '--loglevel=error'], options);
+  if (status !== 0) fail(`npm ${args[0]} failed:\n${stderr}`);
+  return stdout;
 }
 
 /** Writes the hashes of all files of a release, as `sha256sum --check` reads them. */
@@ -88,20 +114,16 @@ export function writeHashes(release) {
   const lines = readdirSync(release)
     .filter((file) => file !== HASHES)
     .sort()
-    .map((file) => `${hashOf(join(release, file), 'sha256', 'hex')}  ${file}\n`);
+    .map((file) => `${hashOf(join(release, file))}  ${file}\n`);
   writeFileSync(join(release, HASHES), lines.join(''));
   return lines.join('').trimEnd();
 }
 
-function manifestOf(path) {
-  return JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'));
+function hashOf(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-function hashOf(file, algorithm, encoding) {
-  return createHash(algorithm).update(readFileSync(file)).digest(encoding);
-}
-
-function writeJson(file, value) {
+export function writeJson(file, value) {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 

@@ -2,25 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { createTarballs } from './audit-registry.mjs';
-import { nameOf } from './locked-tree.mjs';
-import { makeRelease, RELEASE, writeHashes } from './pack.mjs';
+import { makeRelease, npm, RELEASE, writeHashes, writeJson } from './pack.mjs';
 import { ensurePrograms } from './programs.mjs';
-import { serialOf } from './sbom.mjs';
 import { fail, ROOT } from './steps.mjs';
-import { filesOfTarball } from './tarball.mjs';
 
 /*
  * Makes the packages for those who have no Node.js, besides all of `npm run pack`: a Debian package and an archive for other
@@ -43,6 +41,7 @@ const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 
 /** What runs needs none of these. */
 const UNUSED = /\.(map|md|markdown|[cm]?ts)$/;
+const MADE_BY_NPM = /(^|\/)\.(bin|package-lock\.json)(\/|$)/;
 const LICENCE = /(^|\/)(licen[cs]e|copying)[^/]*$|\.LICENSE$/i;
 
 /** Links to this file lead to the program beside it. */
@@ -61,14 +60,13 @@ const releaseDate = new Date(epochSeconds * 1000);
 
 await makeRelease(folder, { asBuilt: words.includes('--as-built') });
 const { version } = readJson(join(ROOT, 'packages/cli/package.json'));
-const fetchTarball = createTarballs(ROOT, { fetchMissing: true });
-const program = await programFiles();
+const program = programFiles();
 const shared = new Map([...program, ...(await pages()), ...completions(), ...serviceFiles()]);
 const bill = readJson(join(folder, 'porthole.cdx.json'));
 for (const arch of chosen.length > 0 ? chosen : Object.keys(ARCHITECTURES)) {
-  const node = await fetchPackage(`node-linux-${arch}`, NODE.version, NODE[arch]);
-  const files = new Map([...shared, ['lib/porthole/node', executable(node.get('bin/node'))]]);
-  const licences = licenceTexts(new Map([...program, ['lib/porthole/node.LICENSE', node.get('LICENSE')]]));
+  const { binary, licence } = fetchNode(arch);
+  const files = new Map([...shared, ['lib/porthole/node', executable(binary)]]);
+  const licences = licenceTexts(new Map([...program, ['lib/porthole/node.LICENSE', licence]]));
   makeArchive(arch, files, licences);
   await makeDebianPackage(arch, files, licences);
   writeBill(arch);
@@ -84,31 +82,35 @@ function releaseTime() {
   return Number(stdout);
 }
 
-/** The program as `npm ci` would install it from the lockfile of the release, without what only people and compilers read. */
-async function programFiles() {
-  const { packages } = readJson(join(folder, 'package-lock.json'));
-  const files = new Map();
-  for (const [path, { version: wanted, integrity, resolved }] of Object.entries(packages)) {
-    if (path === '') continue;
-    const tarball = resolved?.startsWith('file:')
-      ? filesOfTarball(readFileSync(join(folder, resolved.slice('file:'.length))))
-      : await fetchPackage(nameOf(path), wanted, integrity);
-    for (const [name, bytes] of tarball)
-      if (!UNUSED.test(name) || LICENCE.test(name))
-        files.set(
-          `lib/porthole/${path}/${name}`,
-          bytes.subarray(0, 2).equals(Buffer.from('#!')) ? executable(bytes) : bytes,
-        );
-  }
-  return files;
+/** The program as `npm ci` installs it from the lockfile of the release, without what only people and compilers read. */
+function programFiles() {
+  return withFolder((installed) => {
+    cpSync(folder, installed, { recursive: true });
+    npm(installed, ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']);
+    const paths = readdirSync(join(installed, 'node_modules'), { recursive: true }).sort();
+    const kept = paths.filter((path) => !MADE_BY_NPM.test(path) && (!UNUSED.test(path) || LICENCE.test(path)));
+    return new Map(
+      kept.flatMap((path) => {
+        const file = join(installed, 'node_modules', path);
+        if (!statSync(file).isFile()) return [];
+        const bytes = readFileSync(file);
+        const isProgram = bytes.subarray(0, 2).equals(Buffer.from('#!'));
+        return [[`lib/porthole/node_modules/${path}`, isProgram ? executable(bytes) : bytes]];
+      }),
+    );
+  });
 }
 
-async function fetchPackage(name, wanted, integrity) {
-  const bytes = await fetchTarball(integrity, name, wanted);
-  if (bytes === undefined) fail(`${name}@${wanted} with the hash ${integrity} cannot be got from the registry`);
-  const hash = createHash('sha512').update(bytes).digest('base64');
-  if (integrity !== `sha512-${hash}`) fail(`npm's cache has ${name}@${wanted} with another hash: sha512-${hash}`);
-  return filesOfTarball(bytes);
+/** Node.js for an architecture, compared with its hash. */
+function fetchNode(arch) {
+  const name = `node-linux-${arch}@${NODE.version}`;
+  return withFolder((fetched) => {
+    const [{ filename, integrity }] = JSON.parse(npm(fetched, ['pack', name, '--json', '--prefer-offline']));
+    if (integrity !== NODE[arch]) fail(`the registry has ${name} with another hash: ${integrity}`);
+    run('tar', ['-C', fetched, '-xzf', join(fetched, filename), 'package/bin/node', 'package/LICENSE']);
+    const read = (path) => readFileSync(join(fetched, 'package', path));
+    return { binary: read('bin/node'), licence: read('LICENSE') };
+  });
 }
 
 /** Built files, as nothing of this is part of the published package. */
@@ -218,15 +220,12 @@ async function makeDebianPackage(arch, files, licences) {
 function writeBill(arch) {
   const node = nodeComponent(arch);
   const components = [node, ...bill.components];
-  const [product, ...others] = bill.dependencies;
-  const dependencies = [
-    { ...product, dependsOn: [...product.dependsOn, node['bom-ref']].sort() },
-    ...others,
-    { ref: node['bom-ref'], dependsOn: [] },
-  ];
-  const own = { ...bill, components, dependencies };
-  const text = JSON.stringify({ ...own, serialNumber: serialOf(own) }, null, 2);
-  writeFileSync(join(folder, `porthole-${version}-linux-${arch}.cdx.json`), `${text}\n`);
+  const product = bill.metadata.component['bom-ref'];
+  const dependencies = bill.dependencies.map(({ ref, dependsOn }) =>
+    ref === product ? { ref, dependsOn: [...dependsOn, node['bom-ref']] } : { ref, dependsOn },
+  );
+  dependencies.push({ ref: node['bom-ref'], dependsOn: [] });
+  writeJson(join(folder, `porthole-${version}-linux-${arch}.cdx.json`), { ...bill, components, dependencies });
 }
 
 function nodeComponent(arch) {
@@ -252,8 +251,7 @@ function debianChangelog(debianVersion) {
 
 /** Writes files to a folder, all with the same time and with modes that no umask changes, and removes it afterwards. */
 function withTree(files, use) {
-  const root = mkdtempSync(join(tmpdir(), 'porthole-package-'));
-  try {
+  withFolder((root) => {
     for (const [path, content] of files) {
       const file = join(root, path);
       mkdirSync(dirname(file), { recursive: true });
@@ -263,8 +261,15 @@ function withTree(files, use) {
     }
     settle(root);
     use(root);
+  });
+}
+
+function withFolder(use) {
+  const path = mkdtempSync(join(tmpdir(), 'porthole-package-'));
+  try {
+    return use(path);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(path, { recursive: true, force: true });
   }
 }
 

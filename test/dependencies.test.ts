@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lockedTree, nameOf, othersIn, readLock } from '../scripts/locked-tree.mjs';
 
 const root = join(import.meta.dirname, '..');
-const lock = readLock(root);
+const { packages: lock } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, LockEntry>;
+};
 const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
 
 /** Who installs the program gets only what these allow: nothing that asks for more than a notice. OFL-1.1 is of fonts. */
@@ -17,6 +19,16 @@ const MANIFESTS = ['.', ...readdirSync(join(root, 'packages')).map((name) => `pa
 /** What these need to be built is built into what others install. */
 const BUNDLING = ['packages/client', 'packages/console', 'packages/server'];
 
+interface LockEntry {
+  version?: string;
+  license?: string;
+  resolved?: string;
+  integrity?: string;
+  link?: boolean;
+  inBundle?: boolean;
+  hasInstallScript?: boolean;
+}
+
 interface Manifest {
   license?: string;
   version?: string;
@@ -24,6 +36,35 @@ interface Manifest {
   devDependencies?: Record<string, string>;
   overrides?: Record<string, string>;
   scripts?: Record<string, string>;
+}
+
+/** What each package of the lockfile needs, by npm. Packages are texts like `name@1.0.0`. */
+const needs = readNeeds();
+
+function readNeeds(): Map<string, string[]> {
+  const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error'];
+  const bill = execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
+  const { dependencies } = JSON.parse(bill) as { dependencies: { ref: string; dependsOn: string[] }[] };
+  return new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+}
+
+/** The packages, with everything that comes with them. */
+function treeOf(names: readonly string[]): Set<string> {
+  const tree = new Set(names.map((name) => `${name}@${lock[`node_modules/${name}`]?.version}`));
+  // Iterating a set includes what is added meanwhile.
+  for (const ref of tree)
+    for (const need of needs.get(ref) ?? expect.fail(`${ref} is not in the lockfile`)) tree.add(need);
+  return tree;
+}
+
+/** The name of a package by the folder it is installed in. */
+function nameOf(folder: string): string {
+  return folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** Packages of others that a manifest names. */
+function othersIn(folder: string, field: 'dependencies' | 'devDependencies'): string[] {
+  return Object.keys(readManifest(folder)[field] ?? {}).filter((name) => !name.startsWith('@porthole/'));
 }
 
 function readManifest(folder: string): Manifest {
@@ -41,34 +82,35 @@ function rowsBelow(heading: string): string[] {
 function expectedRows(names: Iterable<string>): string[] {
   return [...new Set(names)].sort().map((name) => {
     const { version, license } = lock[`node_modules/${name}`] ?? {};
-    return `${name} ${version} ${license} ${lockedTree(lock, [name]).size - 1}`;
+    return `${name} ${version} ${license} ${treeOf([name]).size - 1}`;
   });
 }
 
 /** Folders of packages of others, without those for other platforms that were not installed. */
 const installed = Object.keys(lock).filter((path) => path.startsWith('node_modules/') && !lock[path]?.link);
-const runtime = lockedTree(lock, [
-  ...othersIn(root, 'packages/cli', 'dependencies'),
-  ...BUNDLING.flatMap((folder) => othersIn(root, folder, 'devDependencies')),
+const runtimeTree = treeOf([
+  ...othersIn('packages/cli', 'dependencies'),
+  ...BUNDLING.flatMap((folder) => othersIn(folder, 'devDependencies')),
 ]);
+const runtime = installed.filter((path) => runtimeTree.has(`${nameOf(path)}@${lock[path]?.version}`));
 
 describe('docs/dependencies.md', () => {
   it('has every package the program installs, with version, licence and how many it brings', () => {
-    const names = MANIFESTS.flatMap((folder) => othersIn(root, folder, 'dependencies'));
+    const names = MANIFESTS.flatMap((folder) => othersIn(folder, 'dependencies'));
     expect(rowsBelow('What the program installs')).toEqual(expectedRows(names));
   });
 
   it('has every package that is built into ours', () => {
-    const names = BUNDLING.flatMap((folder) => othersIn(root, folder, 'devDependencies'));
+    const names = BUNDLING.flatMap((folder) => othersIn(folder, 'devDependencies'));
     expect(rowsBelow('What is built into the packages')).toEqual(expectedRows(names));
   });
 
   it('has every package that only builds and tests', () => {
-    expect(rowsBelow('What only builds and tests')).toEqual(expectedRows(othersIn(root, '.', 'devDependencies')));
+    expect(rowsBelow('What only builds and tests')).toEqual(expectedRows(othersIn('.', 'devDependencies')));
   });
 
   it('states how many packages the program installs', () => {
-    const count = lockedTree(lock, othersIn(root, 'packages/cli', 'dependencies')).size;
+    const count = treeOf(othersIn('packages/cli', 'dependencies')).size;
     expect(/(\d+) packages including their dependencies/.exec(page)?.[1]).toBe(`${count}`);
   });
 
@@ -115,7 +157,7 @@ describe('the lockfile', () => {
 
 describe('licences', () => {
   it('of what users get ask for no more than a notice', () => {
-    expect([...runtime.keys()].filter((path) => !LICENCES.includes(lock[path]?.license ?? ''))).toEqual([]);
+    expect(runtime.filter((path) => !LICENCES.includes(lock[path]?.license ?? ''))).toEqual([]);
   });
 
   it('of everything are known ones', () => {
@@ -133,7 +175,7 @@ describe('licences', () => {
 
   it('of what users get are there as a text', () => {
     // That of Apache is ours, too: scripts/bundle.mjs copies it for a package that has none.
-    const others = [...runtime.keys()].filter((path) => lock[path]?.license !== 'Apache-2.0');
+    const others = runtime.filter((path) => lock[path]?.license !== 'Apache-2.0');
     const without = others.filter((path) => !readdirSync(join(root, path)).some(isLicence));
     expect(without).toEqual([]);
   });

@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const SERVERS = ['node-http', 'express', 'fastify', 'koa', 'nest', 'hono'];
 
-/** `npm run compat` runs more: what takes long to install and to run. */
+/** `COMPAT=1` runs more: what takes long to install and to run. */
 const RUNS_ALL = process.env.COMPAT === '1';
 
 const WORKING = {

@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -71,9 +72,64 @@ export function describeRelease(fresh: () => string): void {
       await execute('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: other });
     });
 
+    it('has bills of materials with all that is installed and all that is built in, each with what it needs', () => {
+      for (const [file, product, folder] of PRODUCTS) {
+        const bill = JSON.parse(readFileSync(join(one, file), 'utf8')) as Bill;
+        expect([bill.bomFormat, bill.metadata.component['bom-ref']]).toEqual([
+          'CycloneDX',
+          `${product}@${manifest.version}`,
+        ]);
+        const others = bill.components.map((component) => component['bom-ref']);
+        const refs = [bill.metadata.component['bom-ref'], ...others];
+        expect(bill.dependencies.map(({ ref }) => ref).sort()).toEqual([...refs].sort());
+        expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual(
+          [],
+        );
+        // Packages of others have the hash of the registry.
+        const hashless = bill.components.filter(({ hashes }) => hashes === undefined).map(({ name }) => name);
+        expect(hashless.filter((name) => !name.startsWith('@porthole/'))).toEqual([]);
+        const names = others.map((ref) => ref.replace(/@[^@]+$/, ''));
+        const packages = [...namesInManifest(folder), ...namesOfLicences(folder)];
+        expect(packages.length).toBeGreaterThan(0);
+        expect(packages.filter((name) => !names.includes(name))).toEqual([]);
+      }
+    });
+
     it('makes an image, as far as that is possible without Docker, that runs as a user without rights from a tree nobody can write to, is healthy and stops on a signal', () =>
       runImage(work, one));
   });
+}
+
+/** The bill of each product and its folder. */
+const PRODUCTS = [
+  ['porthole.cdx.json', 'porthole', 'packages/cli'],
+  ['porthole-client.cdx.json', '@porthole/client', 'packages/client'],
+] as const;
+
+interface Bill {
+  bomFormat: string;
+  metadata: { component: { 'bom-ref': string } };
+  components: { 'bom-ref': string; name: string; hashes?: unknown[] }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+function namesInManifest(folder: string): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
+  return Object.keys(dependencies);
+}
+
+/** Beside the code of others stands their licence; that of the page is one file, with the name of each package as a line. */
+function namesOfLicences(folder: string): string[] {
+  const lib = join(ROOT, folder, 'lib');
+  const files = readdirSync(lib).filter((name) => name.endsWith('.LICENSE'));
+  const page = join(lib, 'console/assets/licences.txt');
+  const lines = existsSync(page) ? (readFileSync(page, 'utf8').match(/^(@[\w.-]+\/)?[\w.-]+$/gm) ?? []) : [];
+  return [
+    ...files.map((name) => name.replace('.LICENSE', '').replace('+', '/')),
+    ...lines.filter((line) => existsSync(join(ROOT, 'node_modules', line, 'package.json'))),
+  ];
 }
 
 /** Packs what was built in a checkout, and returns the folder of its release. */
