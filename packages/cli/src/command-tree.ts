@@ -29,7 +29,7 @@ const SERVE_COMMAND: CommandDefinition = {
   examples: [
     ['porthole serve', 'serve this node itself'],
     [
-      'porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml',
+      'porthole serve --log-dir /var/log/lindb --service-config /etc/lindb.toml',
       'serve the logs and configuration of a service',
     ],
     ['porthole serve --config porthole.toml --http-port 0 --grpc-port 0', 'settings from a file, free ports'],
@@ -69,7 +69,7 @@ const NODES_COMMAND: CommandDefinition = {
       args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
       flags: [{ long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' }, ...NODE_OUTPUT_FLAGS],
       notes: [
-        'Says what will be deleted, and asks first. Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
+        'Says what will be deleted, and asks first. Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.record-keep.\n' +
           'Exit codes: 0 forgotten, 1 not confirmed, 2 error, 3 some nodes did not respond and may still list it.',
       ],
       examples: [['porthole nodes forget storage-3', 'storage-3 was decommissioned']],
@@ -272,7 +272,7 @@ const CONTEXT_COMMAND: CommandDefinition = {
       flags: [...FILE_FLAGS, { long: 'force', about: 'replace the context of this name' }, ...OUTPUT_FLAGS],
       examples: [
         [
-          'porthole context add prod https://10.8.0.21:7300 --token-file ~/prod.token --ca-file ca.pem',
+          'porthole context add prod https://n1:7300 --token-file token --ca-file ca.pem',
           'a node with TLS',
         ],
         ['porthole nodes -c prod', 'its cluster'],

@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './command-definition.ts';
 import { argumentUsage, loadFlags } from './command-definition.ts';
+import { addNotes, HELP_FORMAT } from './help.ts';
 import type { FlagValue } from './invocation.ts';
 
 /** Called with the selected command after its line was parsed. */
@@ -15,8 +16,7 @@ export async function buildProgram(tree: CommandDefinition, argv: readonly strin
   const program = new Command(tree.name)
     .description(tree.about)
     .showHelpAfterError(`Run "${tree.name} --help" for usage`)
-    // The definitions already describe values and defaults; commander would repeat them.
-    .configureHelp({ optionDescription: ({ description }) => description })
+    .configureHelp(HELP_FORMAT)
     .enablePositionalOptions()
     .exitOverride();
   const flags = await loadFlags(tree);
@@ -140,13 +140,6 @@ function inherit(
 /** `porthole logs search`. */
 function commandPath(command: Command): string {
   return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
-}
-
-function addNotes(command: Command, { examples = [], notes = [] }: CommandDefinition): void {
-  const width = Math.max(0, ...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, about]) => `  ${line.padEnd(width)}  ${about}`);
-  const parts = [...notes, ...(lines.length > 0 ? [`Examples:\n${lines.join('\n')}`] : [])];
-  if (parts.length > 0) command.addHelpText('after', `\n${parts.join('\n\n')}`);
 }
 
 function toArgument(definition: ArgumentDefinition): Argument {
