@@ -7,7 +7,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startNode } from '@porthole/server';
+import { startNode } from 'porthole';
 
 const settings = { orders: { perSecond: 5 }, database: 'postgres://shop:secret@db.example.org/orders' };
 

@@ -6,6 +6,7 @@ const root = join(import.meta.dirname, '..');
 
 interface Manifest {
   name: string;
+  version: string;
   private?: boolean;
   license?: string;
   description?: string;
@@ -16,6 +17,10 @@ interface Manifest {
   engines?: { node?: string };
   files?: string[];
   publishConfig?: object;
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
 }
 
 function readManifest(folder: string): Manifest {
@@ -50,6 +55,36 @@ describe.each(PUBLISHED)('the manifest of %s', (folder) => {
     expect(keywords.length).toBeGreaterThan(4);
     expect(new Set(keywords).size).toBe(keywords.length);
   });
+});
+
+it('examples import only packages that are published, of ours', () => {
+  const published = PUBLISHED.map((folder) => readManifest(folder).name);
+  const folder = join(root, 'examples');
+  const sources = readdirSync(folder).filter((name) => /\.(mjs|ts)$/.test(name));
+  expect(sources.length).toBeGreaterThan(5);
+  const imported = sources.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/(?:from|import) '((?:@porthole\/|porthole)[^'/]*)/g)].map(
+      ([, specifier]) => `${name}: ${specifier}`,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(5);
+  expect(imported.filter((line) => !published.includes(line.split(': ')[1] ?? ''))).toEqual([]);
+});
+
+it('all manifests and the changelog have the same version, and no page speaks of another one', () => {
+  const { version } = readManifest('.');
+  expect(FOLDERS.map((folder) => readManifest(folder).version).filter((other) => other !== version)).toEqual([]);
+  const headings = read('CHANGELOG.md').match(/^## .*$/gm) ?? [];
+  expect(headings.filter((heading) => heading !== `## ${version} (not released yet)`)).toEqual([]);
+  expect(headings).toHaveLength(1);
+  const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md'];
+  for (const folder of ['docs', 'docs/tasks'])
+    pages.push(...readdirSync(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? `${folder}/${name}` : [])));
+  const spoken = pages.flatMap((page) => [
+    ...[...read(page).matchAll(/\bversions? v?(0\.\d+(?:\.\d+)?)\b/gi)].map(([, other]) => `${page}: ${other}`),
+    ...[...read(page).matchAll(/\bporthole(?:-client)?[-_](\d+\.\d+\.\d+)\b/g)].map(([, other]) => `${page}: ${other}`),
+  ]);
+  expect(spoken.filter((line) => !line.endsWith(`: ${version}`))).toEqual([]);
 });
 
 /** What a change adds here has to be kept for years: values by name, and the types that users need to name. */

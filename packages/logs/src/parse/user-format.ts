@@ -39,7 +39,7 @@ const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
 
 /** What the list of files shows for files that have none. */
-const OTHER_NAMES = ['empty', 'binary', 'unreadable'];
+export const OTHER_NAMES: readonly string[] = ['empty', 'binary', 'unreadable'];
 
 /** Why a definition is rejected; the message names the format. */
 class Rejection extends Error {}

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatTable, readLnavVerdicts } from '../../testing/formats/format-table.ts';
 import { LAYOUT_COLUMNS } from '../columns/layout-table.ts';
+import { FORMAT_NAMES } from '../detect-format.ts';
 import { LEVEL_WORDS_BY_RANK, LEVELS_BY_RANK } from '../level.ts';
+import { OTHER_NAMES } from '../user-format.ts';
 import { OWN_LAYOUTS } from './layout/own-layouts.ts';
 import {
   LEVEL_KEYS,
@@ -15,6 +17,7 @@ import {
 } from './lines/known-keys.ts';
 
 const PAGE = new URL('../../../../../docs/formats.md', import.meta.url);
+const API_PAGE = new URL('http-api.md', PAGE);
 
 const code = (texts: readonly string[]) => texts.map((text) => `\`${text.replaceAll('|', '\\|')}\``).join(', ');
 
@@ -50,6 +53,16 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
       ),
     ),
 };
+
+it('docs/formats.md names every built-in format, and the documentation of the API refers to it', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  expect(FORMAT_NAMES.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  const [about = ''] = /^`format` is the name of the log format .*?\n\n/ms.exec(readFileSync(API_PAGE, 'utf8')) ?? [];
+  expect(about).toContain('](formats.md)');
+  const names = [...about.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name);
+  expect(names).toEqual(expect.arrayContaining([...OTHER_NAMES]));
+  expect(names.filter((name) => FORMAT_NAMES.some((format) => format === name))).toEqual([]);
+});
 
 it('the tables of docs/formats.md are made from the code (UPDATE_DOCS=1 writes them)', () => {
   const page = readFileSync(PAGE, 'utf8');
