@@ -1,3 +1,4 @@
+// @ts-check
 import { chromium } from 'playwright-core';
 import { ensurePrograms } from './programs.mjs';
 
@@ -41,6 +42,6 @@ const ARGUMENTS = [
 
 /** With a profile of its own, which is gone when it is closed. */
 export function launchChromium() {
-  const executablePath = ensurePrograms(['chromium']).get('chromium');
+  const executablePath = ensurePrograms(['chromium']).get('chromium') ?? 'chromium';
   return chromium.launch({ executablePath, args: ARGUMENTS });
 }

@@ -1,3 +1,4 @@
+// @ts-check
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,17 +40,20 @@ export async function compileKernels() {
 
 /** What the last compilation has left for `fingerprintKernels` to be compared with. */
 export function readFingerprint() {
-  const read = (folder) => JSON.parse(readFileSync(new URL(FINGERPRINT, sourcesOf(folder)), 'utf8'));
+  const read = (/** @type {string} */ folder) =>
+    JSON.parse(readFileSync(new URL(FINGERPRINT, sourcesOf(folder)), 'utf8'));
   return Object.fromEntries(PACKAGES.map((folder) => [folder, read(folder)]));
 }
 
 /** Hashes of all that the kernels are made of, the compiler included, and of what is made, by package. */
 export function fingerprintKernels() {
   const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).packages;
-  const hashes = (names, folder) =>
+  const hashes = (/** @type {string[]} */ names, /** @type {URL} */ folder) =>
     Object.fromEntries(names.sort().map((name) => [name, hash(readFileSync(new URL(name, folder)))]));
-  const fingerprint = (folder) => {
-    const sources = readdirSync(sourcesOf(folder), { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const fingerprint = (/** @type {string} */ folder) => {
+    const sources = readdirSync(sourcesOf(folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
     return {
       compiler: ['assemblyscript', 'binaryen'].map((name) => lock[`node_modules/${name}`].integrity),
       // Its options and what it does with its result.
@@ -61,26 +65,32 @@ export function fingerprintKernels() {
   return Object.fromEntries(PACKAGES.map((folder) => [folder, fingerprint(folder)]));
 }
 
+/** @param {string} folder */
 function sourcesOf(folder) {
   return new URL(`../packages/${folder}/kernel/`, import.meta.url);
 }
 
+/** @param {string} folder */
 function outputsOf(folder) {
   return new URL(`../packages/${folder}/src/kernel/`, import.meta.url);
 }
 
+/** @param {string} folder */
 function kernelNames(folder) {
   return readdirSync(sourcesOf(folder)).filter((name) => name.endsWith('.ts'));
 }
 
+/** @param {string} name */
 function outputOf(name) {
   return name.replace('.ts', '-wasm.ts');
 }
 
+/** @param {Buffer} bytes */
 function hash(bytes) {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
+/** @param {typeof import('assemblyscript/asc').default} asc @param {string} folder @param {string} name */
 async function compile(asc, folder, name) {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-kernel-'));
   try {
@@ -97,9 +107,11 @@ async function compile(asc, folder, name) {
 const MOST_LINES = 280;
 const LEAST_WIDTH = 110;
 
+/** @param {string} folder @param {string} name @param {Buffer} wasm */
 function moduleText(folder, name, wasm) {
   const text = wasm.toString('base64');
   const width = Math.max(LEAST_WIDTH, Math.ceil(text.length / MOST_LINES));
+  /** @type {string[]} */
   const lines = text.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
   return `// Made by \`npm run kernel\` from packages/${folder}/kernel/${name}; do not edit.\nexport const WASM_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
 }

@@ -1,3 +1,4 @@
+// @ts-check
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { ROOT } from './steps.mjs';
  */
 export function sourceFiles() {
   const repository = mkdtempSync(join(tmpdir(), 'porthole-sources-'));
+  /** @param {string[]} args */
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 });
   try {
     git('init', '--quiet', '--bare', repository);
