@@ -4,7 +4,8 @@ import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing'
 import type { NodeClient } from '@porthole/client';
 import type { ArchivePart, ClusterItem, RecordStore } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
-import { GrpcConnection, type TestNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { GrpcConnection, type TestNode } from '@porthole/server/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, line, NOW_MS, newArchive, search, startCluster, untilShipped } from './testing/archived-cluster.ts';
 import { runCommand } from './testing/program.ts';

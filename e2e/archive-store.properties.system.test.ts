@@ -8,8 +8,8 @@ import { clusterItems } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
 import { searchItems } from '@porthole/logs/testing';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
-import { runs } from '@porthole/records/testing';
-import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
+import { runs, tempDir } from '@porthole/records/testing';
+import { freePorts, startTestNode, type TestNode } from '@porthole/server/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

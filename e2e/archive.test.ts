@@ -5,7 +5,8 @@ import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing'
 import { createClient, type NodeClient } from '@porthole/client';
 import type { MemberReport, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import { GrpcConnection, startTestNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { GrpcConnection, startTestNode } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, line, NOW_MS, newArchive, search, startCluster, untilShipped } from './testing/archived-cluster.ts';
 import { runCommand } from './testing/program.ts';

@@ -5,11 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { freePorts, readBundle, startTestNode } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { writeBrokerLog } from './testing/log-fixture.ts';
-import { BINARY, runCommand, tempDir } from './testing/program.ts';
+import { BINARY, runCommand } from './testing/program.ts';
 
 const ENV = { TZ: 'UTC' };
 const RANGE = ['--since', '2026-11-15 05:00', '--until', '2026-11-15 06:00'];

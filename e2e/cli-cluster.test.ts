@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import {
   clusterNode,
@@ -13,7 +14,7 @@ import {
   startClusterNode,
 } from './testing/cluster-node.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { Program, runCommand, runToEnd, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };

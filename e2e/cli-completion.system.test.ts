@@ -2,10 +2,11 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { ensurePrograms } from '../scripts/programs.mjs';
-import { BINARY, runCommand, runToEnd, tempDir } from './testing/program.ts';
+import { BINARY, runCommand, runToEnd } from './testing/program.ts';
 
 const SHARDS = [13, 13, 130, 7]
   .map((shard) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\tready\t{"shard":${shard}}\n`)

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
+import { runCommand, runToEnd, serve } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const A = `# The broker.

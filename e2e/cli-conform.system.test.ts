@@ -5,10 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { renderView } from '@porthole/cluster/testing';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ensurePrograms } from '../scripts/programs.mjs';
-import { runCommand, tempDir } from './testing/program.ts';
+import { runCommand } from './testing/program.ts';
 
 interface Report {
   ok: boolean;

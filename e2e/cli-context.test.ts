@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { createAuthority, issue, issueForNode, startTestNode } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import { describe, expect, it } from 'vitest';
-import { runCommand, tempDir } from './testing/program.ts';
+import { runCommand } from './testing/program.ts';
 
 /** A node with TLS that wants a token, and the files that a client needs. */
 async function startTlsNode() {

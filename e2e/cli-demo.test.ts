@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Program, runCommand, runToEnd, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd } from './testing/program.ts';
 
 /** The demo, with a directory for what it writes. */
 function startDemo(...flags: string[]): { program: Program; tmp: string } {

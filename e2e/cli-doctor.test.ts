@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import { runToEnd, serve, tempDir } from './testing/program.ts';
+import { runToEnd, serve } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const FREE_PORTS = ['--http-port', '0', '--grpc-port', '0'];

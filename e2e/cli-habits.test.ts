@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BINARY, runCommand, tempDir } from './testing/program.ts';
+import { BINARY, runCommand } from './testing/program.ts';
 
 const line = (second: number, level: string, text: string) =>
   `2026-11-15 05:00:0${second}.000\t${level}\ta.go:1\t[A]: ${text}\t{"shard": ${second}}\n`;

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { BINARY, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
+import { BINARY, runCommand, runToEnd, serve } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };

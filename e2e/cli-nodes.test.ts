@@ -2,12 +2,13 @@ import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } 
 import { join } from 'node:path';
 import { FakeLindb } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import type { PartialSettings } from '@porthole/server';
 import { freePorts, startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { Program, runCommand, tempDir } from './testing/program.ts';
+import { Program, runCommand } from './testing/program.ts';
 import { TerminalProgram } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };

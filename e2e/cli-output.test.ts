@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { BINARY, Program, serve, tempDir } from './testing/program.ts';
+import { BINARY, Program, serve } from './testing/program.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\tready\n';
 

@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { COMMAND_TREE, type CommandDefinition, loadFlags } from 'porthole/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { BINARY, Program, runToEnd, tempDir } from './testing/program.ts';
+import { BINARY, Program, runToEnd } from './testing/program.ts';
 import { runAllOnTerminal, runOnTerminal, TerminalProgram } from './testing/pseudo-terminal.ts';
 
 /** Stands in all that the node knows, and is replaced on the way by what a terminal would act on. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { type Coverage, coverageOf, gapsText, type MemberReport, missingText } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { GrpcConnection, readBundle } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
-import { tempDir } from './testing/program.ts';
 
 const LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\tmain\.go:1\t\[Test\]: /;
 

@@ -8,10 +8,10 @@ import type {
   MemberReport,
 } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
-import { tempDir } from './testing/program.ts';
 import { TerminalProgram } from './testing/pseudo-terminal.ts';
 
 const TEXT = 'written before the end';

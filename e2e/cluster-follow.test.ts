@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess, renderRecord, writeRecord } from './testing/cluster-process.ts';
-import { BINARY, tempDir } from './testing/program.ts';
+import { BINARY } from './testing/program.ts';
 
 /** How far the clock of the member that joins is ahead. */
 const AHEAD_MS = 7000;

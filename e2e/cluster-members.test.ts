@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { freePorts, selfSigned, startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { listen, respond, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';
 import { ClusterProcess, renderRecord, searchCluster } from './testing/cluster-process.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { runToEnd, tempDir } from './testing/program.ts';
+import { runToEnd } from './testing/program.ts';
 
 /** Timeouts of a member and of its first records. */
 const SHORT = ['--cluster-member-timeout', '1s', '--cluster-first-batch-timeout', '500ms'];

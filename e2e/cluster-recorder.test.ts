@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { canMount, mountSmallDisk } from '@porthole/archive/testing';
 import type { ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { type ClusterProcess, renderRecord, startCluster } from './testing/cluster-process.ts';
-import { fakeClock, tempDir } from './testing/program.ts';
+import { fakeClock } from './testing/program.ts';
 
 /** How often a node is killed: `KILLS=100` for the whole distribution. */
 const KILLS = Number(process.env.KILLS ?? 2);

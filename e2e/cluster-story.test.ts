@@ -1,9 +1,9 @@
 import { startTestEtcd, type TestEtcd } from '@porthole/cluster/testing';
 import type { ClusterConfig } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess, type FollowedCluster, writeRecord } from './testing/cluster-process.ts';
-import { tempDir } from './testing/program.ts';
 
 /** Far more than anything here takes; only a failure takes so long. */
 

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { SETTING_DEFINITIONS } from '@porthole/server/settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Program, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd, serve } from './testing/program.ts';
 
 describe('porthole', () => {
   it('without a command shows what it can do', async () => {

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { startTestNode, tempDir } from '@porthole/server/testing';
+import { share, tempDir } from '@porthole/records/testing';
+import { startTestNode } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
-import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
+import { countedLines, line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -17,7 +18,7 @@ const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 const browser = shareBrowser();
 
 /** Two nodes that differ, with lines of all levels. */
-async function startTwo(): Promise<Member> {
+const two = share(async () => {
   // As few as there are kinds of them: the contrast of every text on a page takes longer than all other rules.
   const log = countedLines(2) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(0, 'broken', 'ERROR');
   const config = (limit: number) => `[query]\nlimit = ${limit}\nport = ${limit}\npassword = "x${limit}"\nidle = "1s"\n`;
@@ -26,7 +27,7 @@ async function startTwo(): Promise<Member> {
     { files: { 'b.log': countedLines(2, { errorEvery: 2 }) }, config: config(200) },
   ]);
   return node;
-}
+});
 
 /**
  * Violations found by axe, with their elements: all rules in the light theme, those about colours in the dark one.
@@ -98,7 +99,7 @@ async function goForward(page: Page, path: string): Promise<void> {
 
 describe('in both themes axe finds nothing wrong', () => {
   it('on any page, and on any dialog', async () => {
-    const { url } = await startTwo();
+    const { url } = two();
     const { page } = await openConsole(browser(), url);
     const found: string[] = [];
     for (const [path, isShown] of places(page)) {
@@ -158,7 +159,7 @@ describe.each([
   ['a zoom of 200 %', { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 }],
 ])('with %s', (_name, size) => {
   it('no page is wider than the window, and all controls can be clicked', async () => {
-    const { url } = await startTwo();
+    const { url } = two();
     const { page } = await openConsole(browser(), url, size);
     const fits = async () => {
       const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
@@ -241,7 +242,7 @@ const TARGETS = `(() => {
 
 describe('on a phone', () => {
   it('everything that is pressed is 44 pixels wide and high', async () => {
-    const { url } = await startTwo();
+    const { url } = two();
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
     const { page } = await openConsole(browser(), url, phone);
     const small: string[] = [];

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
-import { startTestNode, tempDir } from '@porthole/server/testing';
+import { share, tempDir } from '@porthole/records/testing';
+import { startTestNode } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -15,6 +16,14 @@ import { findRow, openConsole, waitUntilVisible } from './testing/open-console.t
 const NEAR_PX = 60;
 
 const browser = shareBrowser();
+
+/** Lines of the last minutes, and two nodes that are configured differently. */
+const cluster = share(() =>
+  startCluster([
+    { files: { 'a.log': countedLines(200) }, config: 'limit = 1\nother = 2\n' },
+    { config: 'limit = 2\nother = 3\n' },
+  ]),
+);
 
 async function startAlone(files: Readonly<Record<string, string>>): Promise<Member> {
   const [node] = await startCluster([{ files }]);
@@ -35,7 +44,7 @@ async function shown(page: Page): Promise<string[]> {
 }
 
 it('a reload shows the same filters, search and range, and back and forward go through the steps', async () => {
-  const node = await startAlone({ 'a.log': countedLines(200) });
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url, { path: '/logs' });
   await waitUntilVisible(findRow(page, 'line 200'));
 
@@ -74,7 +83,7 @@ it('a reload shows the same filters, search and range, and back and forward go t
 });
 
 it('a reload shows the same text of a configuration', async () => {
-  const [node] = await startCluster([{ config: 'limit = 1\nother = 2\n' }, { config: 'limit = 2\nother = 3\n' }]);
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url, { path: '/config?tab=compare' });
   const field = page.getByRole('searchbox', { name: 'Find key or value' });
   await waitUntilVisible(page.getByRole('row', { name: /^other/ }));
@@ -87,7 +96,7 @@ it('a reload shows the same text of a configuration', async () => {
 });
 
 it('a reload shows the same tab and version of a configuration', async () => {
-  const [node] = await startCluster([{ config: 'limit = 1\n' }]);
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url, { path: '/config' });
   await page.getByRole('navigation', { name: 'Versions of n1' }).getByRole('link').click();
   await eventually(() => expect(Object.keys(urlQuery(page))).toEqual(['node', 't']));
@@ -163,9 +172,9 @@ async function openViewsDialog(page: Page): Promise<void> {
 }
 
 it('a saved view survives a reload, and is renamed, opened, exported, deleted and imported', async () => {
-  const node = await startAlone({ 'a.log': countedLines(30) });
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url, { path: '/logs?level=error' });
-  await waitUntilVisible(findRow(page, 'line 30'));
+  await waitUntilVisible(findRow(page, 'line 200'));
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
   const views = dialog.getByRole('list', { name: 'Saved views' }).getByRole('link');
   const openViews = () => openViewsDialog(page);
@@ -179,7 +188,7 @@ it('a saved view survives a reload, and is renamed, opened, exported, deleted an
   await waitUntilVisible(dialog.getByRole('button', { name: 'Rename Errors', exact: true }));
 
   await page.goto(new URL('/logs', node.url).href);
-  await waitUntilVisible(findRow(page, 'line 29'));
+  await waitUntilVisible(findRow(page, 'line 199'));
   await openViews();
   await views.filter({ hasText: 'Errors' }).click();
   await dialog.waitFor({ state: 'hidden' });

@@ -2,13 +2,14 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
-import { Program, tempDir } from './testing/program.ts';
+import { Program } from './testing/program.ts';
 
 const browser = shareBrowser();
 

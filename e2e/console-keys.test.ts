@@ -1,8 +1,9 @@
 import { eventually } from '@porthole/logs/testing';
+import { share } from '@porthole/records/testing';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
-import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
+import { countedLines, line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** More than any page has tab stops. */
@@ -10,13 +11,13 @@ const MAX_TABS = 150;
 
 const browser = shareBrowser();
 
-async function startTwo(): Promise<Member> {
+const two = share(async () => {
   const [node] = await startCluster([
     { files: { 'a.log': countedLines(120) + line(0, 'the last failure', 'ERROR') }, config: 'limit = 1\n' },
     { files: { 'b.log': countedLines(10, { name: 'other', errorEvery: 100 }) }, config: 'limit = 2\n' },
   ]);
   return node;
-}
+});
 
 /** Presses Tab until the named element has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -41,7 +42,7 @@ function inFocus(page: Page, text: string): Promise<void> {
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
 it('errors are found and read with the keyboard alone', async () => {
-  const { url } = await startTwo();
+  const { url } = two();
   const { page } = await openConsole(browser(), url);
   const { keyboard } = page;
   await waitUntilVisible(page.getByRole('link', { name: /errors? on .*last hour/ }));
@@ -66,7 +67,7 @@ it('errors are found and read with the keyboard alone', async () => {
 });
 
 it('matches are found and stepped through, with and without context', async () => {
-  const { url } = await startTwo();
+  const { url } = two();
   const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
   const { keyboard } = page;
   await waitUntilVisible(findRow(page, 'the last failure'));
@@ -93,7 +94,7 @@ it('matches are found and stepped through, with and without context', async () =
 });
 
 it('a log is paused, followed and copied from, and a time is opened', async () => {
-  const { url } = await startTwo();
+  const { url } = two();
   const { page } = await openConsole(browser(), url, {
     path: '/logs?src=n1',
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -145,7 +146,7 @@ it('a log is paused, followed and copied from, and a time is opened', async () =
 });
 
 it('the palette opens another page, and single-letter shortcuts can be turned off', async () => {
-  const { url } = await startTwo();
+  const { url } = two();
   const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
   const { keyboard } = page;
   await waitUntilVisible(findRow(page, 'the last failure'));
@@ -180,7 +181,7 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
 });
 
 it('everything focusable shows its focus', async () => {
-  const { url } = await startTwo();
+  const { url } = two();
   const { page } = await openConsole(browser(), url);
   for (const path of [
     '/',

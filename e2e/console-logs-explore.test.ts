@@ -1,4 +1,5 @@
 import { eventually } from '@porthole/logs/testing';
+import { share } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
 import { startCluster } from './testing/console-cluster.ts';
@@ -23,8 +24,10 @@ function requests(node: number): string {
   }).join('');
 }
 
-async function openRequests(query = '') {
-  const [{ url }] = await startCluster([{ files: { 'a.log': requests(1) } }, { files: { 'a.log': requests(2) } }]);
+const cluster = share(() => startCluster([{ files: { 'a.log': requests(1) } }, { files: { 'a.log': requests(2) } }]));
+
+function openRequests(query = ''): Promise<LogPage> {
+  const [{ url }] = cluster();
   return LogPage.open(browser(), `${url}/logs?live=0${query}`);
 }
 
@@ -154,7 +157,7 @@ it('a dragged range is zoomed to and explained, also by keyboard, and left again
 });
 
 it('an invalid query of a URL is explained once, at its place', async () => {
-  const [{ url }] = await startCluster([{ files: { 'a.log': requests(1) } }]);
+  const [{ url }] = cluster();
   const log = await LogPage.open(browser(), `${url}/logs?query=db=shop+cost%3E`, { hasRows: false });
   const { page } = log;
   await eventually(async () =>

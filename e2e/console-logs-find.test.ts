@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
-import { startTestNode } from '@porthole/server/testing';
+import { share } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
-import { PATIENT } from './testing/console-cluster.ts';
+import { startCluster } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter, logLine } from './testing/log-writer.ts';
 
@@ -23,14 +23,31 @@ function mixedLog(): string {
   return text;
 }
 
-async function openLog(files: Record<string, string>, query = '') {
-  const { running, logDir } = await startTestNode({
-    files,
-    settings: { node: { timeZone: 'UTC' }, cluster: { ...PATIENT, nodeId: 'n1' } },
+/** 40 lines, one in a second, of twenty shards. */
+function shardLog(): string {
+  const lines = Array.from({ length: 40 }, (_, number) => {
+    const shard = number % 20 === 13 ? 13 : 130 + (number % 20);
+    return logLine(`flush shard=${shard} step=${number}`, { timeMs: FIRST_MS + number * 1000 });
   });
-  const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log${query}`);
-  const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
-  return { log, field, url: running.url, logDir, level: (name: string) => levelButton(log, name) };
+  return lines.join('');
+}
+
+const finished = share(async () => {
+  const [node] = await startCluster([{ files: { 'a.log': mixedLog(), 'shards.log': shardLog() } }]);
+  return node;
+});
+
+/** A log that nobody writes to. */
+async function openFinished(name = 'a.log') {
+  const { url } = finished();
+  const log = await LogPage.open(browser(), `${url}/logs?src=n1/${name}&live=0`);
+  return { log, field: log.page.getByRole('combobox', { name: 'Find in the logs' }), url };
+}
+
+/** A log that is followed. */
+async function openFollowed(text: string) {
+  const [{ url, logDir }] = await startCluster([{ files: { 'a.log': text } }]);
+  return { log: await LogPage.open(browser(), `${url}/logs?src=n1/a.log`), url, logDir };
 }
 
 function levelButton({ page }: LogPage, name: string) {
@@ -39,9 +56,9 @@ function levelButton({ page }: LogPage, name: string) {
 
 describe('the log workspace finds', () => {
   it('an invalid regex is reported beside the field, with the message of the API', async () => {
-    const { log, field, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const { log, field, url } = await openFinished();
     log.expected.push(/status of 400/);
-    const answer = await fetch(`${url}api/v1/log/search?regex=${encodeURIComponent('line (')}`);
+    const answer = await fetch(`${url}/api/v1/log/search?regex=${encodeURIComponent('line (')}`);
     const { code, detail } = (await answer.json()) as { code: string; detail: string };
     expect(code).toBe('REGEX_INVALID');
     await log.page.getByRole('button', { name: 'Regular expression' }).click();
@@ -53,7 +70,7 @@ describe('the log workspace finds', () => {
   });
 
   it('steps to matches beyond what is loaded, and shows only matches with their number and context', async () => {
-    const { log, field } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const { log, field } = await openFinished();
     const count = () => log.page.locator('.find-count').textContent();
     const isAt = (text: string) =>
       eventually(async () => expect(await log.focused.locator('.row-text').textContent()).toBe(text));
@@ -80,11 +97,7 @@ describe('the log workspace finds', () => {
   });
 
   it('a query selects records by field: completed, explained, marked where it is wrong, kept in the URL', async () => {
-    const lines = Array.from({ length: 40 }, (_, number) => {
-      const shard = number % 20 === 13 ? 13 : 130 + (number % 20);
-      return logLine(`flush shard=${shard} step=${number}`, { timeMs: FIRST_MS + number * 1000 });
-    });
-    const { log, field } = await openLog({ 'a.log': lines.join('') }, '&live=0');
+    const { log, field } = await openFinished('shards.log');
     await field.pressSequentially('sha');
     await log.page.getByRole('option', { name: /^shard/ }).waitFor();
     await field.press('ArrowDown');
@@ -118,8 +131,8 @@ describe('the log workspace finds', () => {
   });
 
   it('nothing, and offers what may have hidden the records: the filters, and the time range', async () => {
-    const { log, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
-    await log.page.goto(`${url}logs?src=n1/a.log&live=0&last=1h&query=line%3D4711`);
+    const { log, url } = await openFinished();
+    await log.page.goto(`${url}/logs?src=n1/a.log&live=0&last=1h&query=line%3D4711`);
     await log.page.getByText('No matches').waitFor();
     await log.page.getByRole('button', { name: 'Without filters' }).click();
     await log.page.getByText('No records in this time range').waitFor();
@@ -130,7 +143,8 @@ describe('the log workspace finds', () => {
   });
 
   it('levels show counts and hide lower ones', async () => {
-    const { log, level } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const { log } = await openFinished();
+    const level = (name: string) => levelButton(log, name);
     await eventually(async () => expect(await level('Error').getAttribute('aria-label')).toBe('Error and above, 6'));
     await eventually(async () => expect(await level('Warn').getAttribute('aria-label')).toBe('Warn and above, 24'));
     await eventually(async () => expect(await level('Info').getAttribute('aria-label')).toBe('Info and above, 2,970'));
@@ -145,7 +159,7 @@ describe('the log workspace finds', () => {
   });
 
   it('dragging over the chart selects that time range', async () => {
-    const { log } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const { log } = await openFinished();
     const chart = log.page.getByRole('slider', { name: 'Records over time' });
     const box = await chart.boundingBox();
     if (!box) throw new Error('there is no chart');
@@ -166,7 +180,7 @@ describe('the log workspace finds', () => {
   });
 
   it('records dropped while paused become a gap row that can be loaded', async () => {
-    const { log, logDir } = await openLog({ 'a.log': logLine('line 0') });
+    const { log, logDir } = await openFollowed(logLine('line 0'));
     const writer = new LogWriter(logDir, 'a.log');
     writer.write(20);
     await eventually(async () => expect(await log.texts()).toHaveLength(21));
@@ -204,7 +218,7 @@ describe('the text of a log', () => {
       'abc\u202Egnp.exe\u202C and \u0000\u0007 and \u009b31m',
       '"><svg/onload=alert(3)> javascript:alert(4) {{7*7}}',
     ];
-    const { log, logDir, url } = await openLog({ 'a.log': wicked.map((text) => logLine(text)).join('') });
+    const { log, logDir, url } = await openFollowed(wicked.map((text) => logLine(text)).join(''));
     const json = logLine('<i>context</i>').trimEnd();
     appendFileSync(join(logDir, 'a.log'), `${json}\t{"html":"<u>under</u>"}\n`);
     await eventually(async () => expect(await log.texts()).toHaveLength(5));
@@ -223,11 +237,11 @@ describe('the text of a log', () => {
       await log.page.locator('.details .record-message').waitFor();
     }
     expect(await log.page.locator('.details').locator('img, script, #made, svg:not(.icon), u').count()).toBe(0);
-    await log.page.goto(`${url}logs?src=n1/a.log&plain=1&t=2026-11-15T00:00:00Z`);
+    await log.page.goto(`${url}/logs?src=n1/a.log&plain=1&t=2026-11-15T00:00:00Z`);
     await eventually(async () =>
       expect(await log.page.locator('.plain-links').textContent()).toMatch(/All [\d,]+ records/),
     );
-    await log.page.goto(`${url}logs?src=n1/a.log&plain=1`);
+    await log.page.goto(`${url}/logs?src=n1/a.log&plain=1`);
     await eventually(async () => expect(await log.page.locator('.plain pre').textContent()).toContain(wicked[0]));
     expect(await log.page.locator('.plain pre *').count()).toBe(0);
   });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterNodes } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { share } from '@porthole/records/testing';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
@@ -78,6 +79,8 @@ it('a node has its runs and growing files; killed, its page is frozen, with what
   await eventually(() => expect(new URL(page.url()).pathname).toBe('/incidents'));
 });
 
+const single = share(() => startInProcess([{ files: { 'a.log': countedLines(30) } }]));
+
 /** The cluster with many more nodes, of which one does not respond. */
 async function showMany(page: Page, count: number): Promise<void> {
   await page.route('**/api/v1/cluster/nodes', async (route) => {
@@ -98,7 +101,7 @@ async function showMany(page: Page, count: number): Promise<void> {
 }
 
 it('three hundred nodes are grouped, problems first, by short names, and found by role, zone and name', async () => {
-  const [{ url }] = await startInProcess([{ files: { 'a.log': countedLines(3) } }]);
+  const [{ url }] = single();
   const { page } = await openConsole(browser(), url, { path: '/config' });
   await showMany(page, 300);
   await page.goto(url);
@@ -124,7 +127,7 @@ it('three hundred nodes are grouped, problems first, by short names, and found b
 });
 
 it('a range that is dragged over the strip leads to what happened in it; on a phone a row is one link', async () => {
-  const [{ url }] = await startInProcess([{ files: { 'a.log': countedLines(30) } }]);
+  const [{ url }] = single();
   const { page } = await openConsole(browser(), url);
   const cells = page.locator('a.cell');
   await eventually(async () => expect(await cells.count()).toBe(60));

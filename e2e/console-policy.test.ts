@@ -1,4 +1,5 @@
 import { eventually } from '@porthole/logs/testing';
+import { share } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { shareBrowser } from './testing/browser-page.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
@@ -17,8 +18,12 @@ const PATHS = [
 
 const browser = shareBrowser();
 
+const HTML = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
+
+const cluster = share(() => startCluster([{ files: { 'a.log': line(5, HTML, 'ERROR') }, config: 'limit = 1\n' }]));
+
 it('injected content neither runs nor sends requests', async () => {
-  const [node] = await startCluster([{}]);
+  const [node] = cluster();
   const { page, violations } = await openConsole(browser(), node.url, { expectsViolations: true });
   await waitUntilVisible(page.getByRole('heading', { name: '1 node is up' }));
   await page.evaluate(`{
@@ -46,19 +51,18 @@ it('injected content neither runs nor sends requests', async () => {
 });
 
 it('a line that contains HTML is shown as text', async () => {
-  const text = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
-  const [node] = await startCluster([{ files: { 'a.log': line(5, text, 'ERROR') } }]);
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url);
-  await waitUntilVisible(page.getByText(text).first());
+  await waitUntilVisible(page.getByText(HTML).first());
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
-  await findRow(page, text).click();
-  await waitUntilVisible(detailsPanel(page).getByText(text));
+  await findRow(page, HTML).click();
+  await waitUntilVisible(detailsPanel(page).getByText(HTML));
   expect(await page.locator('main img, main script').count()).toBe(0);
   expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
 });
 
 it('every page is served with the policy and complies with it', async () => {
-  const [node] = await startCluster([{ files: { 'a.log': line(5, 'one') }, config: 'limit = 1\n' }]);
+  const [node] = cluster();
   const { page } = await openConsole(browser(), node.url);
   for (const path of PATHS) {
     const answer = await page.goto(new URL(path, node.url).href);

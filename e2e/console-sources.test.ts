@@ -1,20 +1,85 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { ClusterNodes } from '@porthole/client';
-import { type FollowFrom, type LogSource, type RowFilter, recordKey } from '@porthole/console/testing';
-import { eventually } from '@porthole/logs/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClusterNodes, createClient } from '@porthole/client';
 import {
-  appendTo,
-  FIRST_MS,
-  family,
-  line,
-  lines,
-  messages,
-  readAll,
-  startConsoleCluster,
-} from './testing/console-logs.ts';
+  createSource,
+  type FollowFrom,
+  type LogSource,
+  type Page,
+  type PageRequest,
+  type RowFilter,
+  recordKey,
+  type ShownRecord,
+  type SourceChoice,
+} from '@porthole/console/testing';
+import { eventually } from '@porthole/logs/testing';
+import { share } from '@porthole/records/testing';
+import type { TestNode } from '@porthole/server/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Member, type MemberSetup, startCluster } from './testing/console-cluster.ts';
+
+const FIRST_MS = Date.UTC(2026, 10, 15, 5);
+
+/** A line of the contract's format, `second` after the first. */
+function line(second: number, text: string, level = 'INFO'): string {
+  const time = new Date(FIRST_MS + second * 1000).toISOString().slice(0, 23).replace('T', ' ');
+  return `${time}\t${level}\ta.go:1\t[A]: ${text}\n`;
+}
+
+/** Lines that count from one number to another, both included, one in a second. */
+function lines(first: number, last: number, name = 'line'): string {
+  let text = '';
+  for (let number = first; number <= last; number++) text += line(number, `${name} ${number}`);
+  return text;
+}
+
+const startNodes = (files: readonly MemberSetup['files'][]) =>
+  startCluster(files.map((each) => ({ files: each ?? {} })));
+
+/** What the page of the first of these nodes reads, and what it requests for that: paths without their common prefix. */
+function openSources(
+  nodes: readonly Member[],
+  clusterNodes: Parameters<typeof createSource>[1]['clusterNodes'] = () => null,
+) {
+  const requests: string[] = [];
+  const client = createClient({
+    url: nodes[0]?.url ?? '',
+    fetch: (input, init) => {
+      requests.push(new URL(String(input)).pathname.replace('/api/v1/cluster/', ''));
+      return fetch(input, init);
+    },
+  });
+  const source = (...choices: SourceChoice[]) => createSource(choices, { client, clusterNodes, labels: [] });
+  return { nodes, requests, source };
+}
+
+function family(node: string, name: string): SourceChoice {
+  return { node, log: { kind: 'family', name } };
+}
+
+const messages = (records: readonly ShownRecord[]) => records.map(({ node, message }) => `${node} ${message}`);
+
+/** All pages in a direction, oldest first. Fails where there seems to be no end. */
+async function readAll(
+  source: LogSource,
+  request: Omit<PageRequest, 'filter'> & Partial<PageRequest>,
+): Promise<ShownRecord[]> {
+  const all: ShownRecord[] = [];
+  let from = request.from;
+  for (let count = 0; count < 200; count++) {
+    const page: Page = await source.page({ filter: {}, ...request, from });
+    if (request.direction === 'older') all.unshift(...page.records);
+    else all.push(...page.records);
+    if (page.next === null) return all;
+    from = { page: page.next };
+  }
+  throw new Error('the pages do not end');
+}
+
+function appendTo(node: TestNode | undefined, file: string, text: string): void {
+  writeFileSync(join(node?.logDir ?? '', file), text, { flag: 'a' });
+}
 
 const ALL: RowFilter = {};
 /** Uncertainty of clock offsets between nodes of one process on a busy machine. */
@@ -48,8 +113,10 @@ function collect(source: LogSource, from: FollowFrom): string[] {
 }
 
 describe('one log of one node', () => {
+  const rotated = share(() => startNodes([ROTATED]));
+
   it('is opened at its end with one request', async () => {
-    const { source, requests } = await startConsoleCluster([ROTATED]);
+    const { source, requests } = openSources(rotated());
     const page = await source(A_LOG).page({ direction: 'older', from: 'end', limit: 200, filter: ALL });
     expect(messages(page.records)).toEqual(numbered(700, 899));
     expect(page.records[0]).toMatchObject({
@@ -62,7 +129,7 @@ describe('one log of one node', () => {
   });
 
   it('is read completely in both directions, compressed files included', async () => {
-    const { source } = await startConsoleCluster([ROTATED]);
+    const { source } = openSources(rotated());
     const log = source(A_LOG);
     expect(messages(await readAll(log, { direction: 'older', from: 'end', limit: 170 }))).toEqual(numbered(0, 899));
     expect(messages(await readAll(log, { direction: 'newer', from: 'start', limit: 170 }))).toEqual(numbered(0, 899));
@@ -74,7 +141,7 @@ describe('one log of one node', () => {
   });
 
   it('starts at a record, next to it and at a time, in both directions', async () => {
-    const { source } = await startConsoleCluster([ROTATED]);
+    const { source } = openSources(rotated());
     const log = source(A_LOG);
     const { records } = await log.page({
       direction: 'newer',
@@ -96,7 +163,7 @@ describe('one log of one node', () => {
   it.each([0, 0.05, 0.4, 0.5, 0.77, 1])(
     'a page at the fraction %d continues to both ends of the log',
     async (fraction) => {
-      const { source } = await startConsoleCluster([ROTATED]);
+      const { source } = openSources(rotated());
       const log = source(A_LOG);
       const extent = await log.extent();
       expect(extent).toMatchObject({ kind: 'bytes', firstMs: FIRST_MS, lastMs: FIRST_MS + 899_000 });
@@ -111,7 +178,7 @@ describe('one log of one node', () => {
   );
 
   it('a page at a fraction is one request once the extent is known', async () => {
-    const { source, requests } = await startConsoleCluster([ROTATED]);
+    const { source, requests } = openSources(rotated());
     const log = source({ node: 'n1', log: { kind: 'file', name: 'a.log' } });
     await log.extent();
     requests.length = 0;
@@ -121,14 +188,14 @@ describe('one log of one node', () => {
   });
 
   it('a page at a fraction continues in the next file if nothing matches in the first', async () => {
-    const { source } = await startConsoleCluster([ROTATED]);
+    const { source } = openSources(rotated());
     const filter = { terms: ['line 25'] };
     const older = await readAll(source(A_LOG), { direction: 'older', from: { fraction: 0.9 }, limit: 50, filter });
     expect(messages(older)).toEqual(['n1 line 25', ...numbered(250, 259)]);
   });
 
   it('a link to a record works after rotation, and its key is the same', async () => {
-    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const { source, nodes } = openSources(await startNodes([{ 'a.log': lines(0, 9) }]));
     const log = source(A_LOG);
     const before = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
     const [at] = before.records;
@@ -147,7 +214,7 @@ describe('one log of one node', () => {
   });
 
   it('reports that a record no longer exists, and that a regex is invalid', async () => {
-    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const { source, nodes } = openSources(await startNodes([{ 'a.log': lines(0, 9) }]));
     const log = source(A_LOG);
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
     writeFileSync(join(nodes[0]?.logDir ?? '', 'a.log'), lines(500, 505));
@@ -159,7 +226,7 @@ describe('one log of one node', () => {
   });
 
   it('is followed after a record, through rotation', async () => {
-    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const { source, nodes } = openSources(await startNodes([{ 'a.log': lines(0, 9) }]));
     const log = source(A_LOG);
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
     const [, next] = records;
@@ -175,7 +242,7 @@ describe('one log of one node', () => {
   it('times are those of the clock of the queried node', async () => {
     const offsetMs = 5000;
     const known = { nodes: [{ id: 'n1', clock: { offsetMs, uncertaintyMs: 1 } }] } as unknown as ClusterNodes;
-    const { source } = await startConsoleCluster([ROTATED], () => known);
+    const { source } = openSources(rotated(), () => known);
     const log = source(A_LOG);
     const page = await log.page({ direction: 'newer', from: { timeMs: FIRST_MS + 100_000 }, limit: 1, filter: ALL });
     expect(page.records).toMatchObject([{ message: 'line 105', atMs: FIRST_MS + 100_000 }]);
@@ -193,9 +260,10 @@ describe('logs of several nodes', () => {
   /** All three log every second, so that every timestamp occurs three times. */
   const THREE = [1, 2, 3].map(() => ({ 'a.log': lines(0, 59), 'b.log': lines(20, 29, 'b') }));
   const EVERY = 3 * 60;
+  const three = share(() => startNodes(THREE));
 
   it('are read completely in both directions', async () => {
-    const { source, requests } = await startConsoleCluster(THREE);
+    const { source, requests } = openSources(three());
     const log = source(family('*', 'a.log'));
     const first = await log.page({ direction: 'older', from: 'end', limit: 20, filter: ALL });
     expect(requests).toEqual(['log/search']);
@@ -216,7 +284,7 @@ describe('logs of several nodes', () => {
   it.each(['n1', 'n2', 'n3'])(
     'around a record of %s is all of it, with a whole record or only its name',
     async (node) => {
-      const { source } = await startConsoleCluster(THREE);
+      const { source } = openSources(three());
       const log = source(family('n?', 'a.log'));
       const all = await readAll(log, { direction: 'newer', from: 'start', limit: 200 });
       const record = all.find((candidate) => candidate.node === node && candidate.message === 'line 30');
@@ -237,7 +305,7 @@ describe('logs of several nodes', () => {
   );
 
   it('a record that no longer exists is reported', async () => {
-    const { source, nodes } = await startConsoleCluster(THREE);
+    const { source, nodes } = openSources(await startNodes(THREE));
     const log = source();
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
     const [{ node, cursor } = { node: '', cursor: '' }] = records;
@@ -247,7 +315,7 @@ describe('logs of several nodes', () => {
   });
 
   it.each([0, 0.5, 1])('the fraction %d is a time', async (fraction) => {
-    const { source } = await startConsoleCluster(THREE);
+    const { source } = openSources(three());
     const log = source(family('*', 'a.log'));
     const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 200 });
     const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 200 });
@@ -256,7 +324,7 @@ describe('logs of several nodes', () => {
   });
 
   it('are followed after a record without missing one', async () => {
-    const { source, nodes } = await startConsoleCluster(THREE);
+    const { source, nodes } = openSources(await startNodes(THREE));
     const log = source(family('*', 'a.log'));
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 9, filter: ALL });
     const newest = records.at(-1);
@@ -273,7 +341,7 @@ describe('logs of several nodes', () => {
   });
 
   it('all logs of a node are merged, and counted together', async () => {
-    const { source } = await startConsoleCluster(THREE);
+    const { source } = openSources(three());
     const log = source({ node: 'n2', log: null });
     expect(await readAll(log, { direction: 'older', from: 'end', limit: 33 })).toHaveLength(70);
     const { buckets } = await log.histogram({ filter: ALL, buckets: 10 });
@@ -284,9 +352,10 @@ describe('logs of several nodes', () => {
 describe('different logs of several nodes', () => {
   const TWO = [{ 'a.log': lines(0, 79, 'a') }, { 'b.log': lines(0, 79, 'b') }];
   const CHOICES = [family('n1', 'a.log'), family('n2', 'b.log')] as const;
+  const two = share(() => startNodes(TWO));
 
   it('are merged by time, each continued at its own position', async () => {
-    const { source } = await startConsoleCluster(TWO);
+    const { source } = openSources(two());
     const log = source(...CHOICES);
     expect(log.nodes).toEqual(['n1', 'n2']);
     for (const [direction, from] of [
@@ -302,7 +371,7 @@ describe('different logs of several nodes', () => {
   });
 
   it('are all loaded around a record', async () => {
-    const { source } = await startConsoleCluster(TWO);
+    const { source } = openSources(two());
     const log = source(...CHOICES);
     const all = await readAll(log, { direction: 'newer', from: 'start', limit: 200 });
     const record = all.find(({ message }) => message === 'b 40');
@@ -317,7 +386,7 @@ describe('different logs of several nodes', () => {
   });
 
   it.each([0, 0.5, 1])('the fraction %d is a time', async (fraction) => {
-    const { source } = await startConsoleCluster(TWO);
+    const { source } = openSources(two());
     const log = source(...CHOICES);
     const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 50 });
     const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 50 });
@@ -325,7 +394,7 @@ describe('different logs of several nodes', () => {
   });
 
   it('are followed together', async () => {
-    const { source, nodes } = await startConsoleCluster(TWO);
+    const { source, nodes } = openSources(await startNodes(TWO));
     const received = collect(source(...CHOICES), 'end');
     await eventually(() => expect(received).toEqual(['(started)']));
     appendTo(nodes[0], 'a.log', line(90, 'a new'));
@@ -334,7 +403,7 @@ describe('different logs of several nodes', () => {
   });
 
   it('one that cannot be read is reported, and the others are shown', async () => {
-    const { source } = await startConsoleCluster(TWO);
+    const { source } = openSources(two());
     const log = source(...CHOICES, family('n1', 'not-there.log'));
     const page = await log.page({ direction: 'older', from: 'end', limit: 4, filter: ALL });
     expect(messages(page.records)).toHaveLength(4);
@@ -351,7 +420,7 @@ describe('different logs of several nodes', () => {
   });
 
   it('are counted together', async () => {
-    const { source } = await startConsoleCluster(TWO);
+    const { source } = openSources(two());
     const log = source(...CHOICES, family('n2', 'not-there.log'));
     const { buckets, counted, members } = await log.histogram({ filter: ALL, buckets: 10 });
     expect(members.at(-1)).toMatchObject({ id: 'n2', outcome: 'failed' });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RestartableNode } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
-import { tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
-import { tempDir } from '@porthole/server/testing';
+import { share, tempDir } from '@porthole/records/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +30,14 @@ async function countLines(path: string): Promise<{ count: number; last: string }
 function isShown(list: Locator, name: string | RegExp): Promise<string | null> {
   return list.getByRole('button', { name }).first().getAttribute('aria-pressed');
 }
+
+/** Two logs of the last seconds. */
+const cluster = share(() =>
+  startCluster([
+    { files: { 'a.log': countedLines(30) }, config: 'a = 1\n' },
+    { files: { 'b.log': countedLines(5, { name: 'other' }) }, config: 'a = 2\n' },
+  ]),
+);
 
 describe('what the console reports', () => {
   it('a file without timestamps and a binary one are named, and the log page is live', async () => {
@@ -70,7 +78,7 @@ describe('what the console reports', () => {
   });
 
   it('an unknown page is reported, and so are ignored parts of a URL', async () => {
-    const [{ url }] = await startCluster([{ files: { 'a.log': line(5, 'one') } }]);
+    const [{ url }] = cluster();
     const { page } = await openConsole(browser(), url, { path: '/logs?level=BANANA&lvl=error' });
     await waitUntilVisible(page.getByText(/level=BANANA is ignored: expected trace/));
     await waitUntilVisible(page.getByText(/lvl is not a parameter of this page/));
@@ -96,7 +104,7 @@ describe('what the console reports', () => {
   });
 
   it('"not" excludes the typed text and does not search for it', async () => {
-    const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30) } }]);
+    const [{ url }] = cluster();
     const { page } = await openConsole(browser(), url, { path: '/logs?only=1', hasClock: true });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line 2');
@@ -121,10 +129,7 @@ describe('what the console reports', () => {
   });
 
   it('an incomplete regex leaves rows, nodes and the live button unchanged', async () => {
-    const [{ url }] = await startCluster([
-      { files: { 'a.log': countedLines(30) } },
-      { files: { 'b.log': countedLines(5, { name: 'other' }) } },
-    ]);
+    const [{ url }] = cluster();
     const { page } = await openConsole(browser(), url, { path: '/logs?only=1&re=1' });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line (');
@@ -177,7 +182,7 @@ describe('what the console reports', () => {
   });
 
   it('comparing with a node that does not exist sends each request once', async () => {
-    const [{ url }] = await startCluster([{ config: 'a = 1\n' }, { config: 'a = 2\n' }]);
+    const [{ url }] = cluster();
     const { page, requested } = await openConsole(browser(), url, { path: '/config?left=x&right=n2' });
     await waitUntilVisible(page.getByText('No node named "x"'));
     expect(requested.filter((address) => address.includes('nodes=x') || address.includes('/nodes/x/'))).toEqual([]);

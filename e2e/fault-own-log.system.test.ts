@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
-import { tempDir } from './testing/program.ts';
 
 const RECORD =
   /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t(DEBUG|INFO|WARN|ERROR)\t[^\t]+:\d+\t\[[^\]]+\] \[[^\]]+\]: [^\t]+(\t\{.*\})?$/;

@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
 import { LogDir } from '@porthole/logs';
 import { eventually, searchItems } from '@porthole/logs/testing';
-import { IS_LONG_RUN } from '@porthole/records/testing';
+import { IS_LONG_RUN, tempDir } from '@porthole/records/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
-import { fakeClock, tempDir } from './testing/program.ts';
+import { fakeClock } from './testing/program.ts';
 import { openMany } from './testing/raw-http.ts';
 
 const FILES = { 'a.log': 'text\n' };

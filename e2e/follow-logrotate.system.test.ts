@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCuttingProxy } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
-import { IS_LONG_RUN, runs } from '@porthole/records/testing';
+import { IS_LONG_RUN, runs, tempDir } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, test } from 'vitest';
 import { FollowingClient, followByCli, followByEvents, followBySdk } from './testing/following-clients.ts';
-import { Program, tempDir } from './testing/program.ts';
+import { Program } from './testing/program.ts';
 import { RotatedLogs } from './testing/rotated-logs.ts';
 
 const ROUNDS = runs(6);

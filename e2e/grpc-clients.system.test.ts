@@ -2,10 +2,11 @@ import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ensurePrograms } from '../scripts/programs.mjs';
-import { serve, tempDir } from './testing/program.ts';
+import { serve } from './testing/program.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');

@@ -4,11 +4,12 @@ import type { NodeState } from '@porthole/contract';
 import { searchItems } from '@porthole/contract';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs';
 import { eventually, runUnprivileged } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { startNode } from '@porthole/server';
 import { runDoctor } from '@porthole/server/doctor';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { countReaders, JournalFiles } from './testing/journal-files.ts';
-import { Program, runCommand, serve, tempDir } from './testing/program.ts';
+import { Program, runCommand, serve } from './testing/program.ts';
 
 const ALL = 'journal/all.log';
 const NGINX = 'journal/nginx.service.log';

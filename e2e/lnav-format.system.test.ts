@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { startNode } from '@porthole/server';
 import { describe, expect, it } from 'vitest';
 import { BROKER_LINES } from './testing/log-fixture.ts';
-import { tempDir } from './testing/program.ts';
 
 const FORMAT = join(import.meta.dirname, '../packages/cli/share/lnav/porthole_log.json');
 

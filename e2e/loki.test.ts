@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { startNode } from '@porthole/server';
-import { tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { installTools, LOKI_CLIENT } from './testing/install-tools.ts';
 

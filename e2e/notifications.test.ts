@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
-import { runToEnd, tempDir } from './testing/program.ts';
+import { runToEnd } from './testing/program.ts';
 
 interface Received {
   path: string;

@@ -3,9 +3,10 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { Program, serve, tempDir } from './testing/program.ts';
+import { Program, serve } from './testing/program.ts';
 
 interface ConfigResponse {
   config: string;

@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@porthole/logs/testing';
-import { sendRequest, startTestNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { sendRequest, startTestNode } from '@porthole/server/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensurePrograms } from '../scripts/programs.mjs';
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ClientError, type ClientOptions, createClient } from '@porthole/client';
 import { eventually } from '@porthole/logs/testing';
-import { startGuardedNode, startTestNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { startGuardedNode, startTestNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '..');

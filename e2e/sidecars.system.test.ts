@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { eventually } from '@porthole/logs/testing';
-import { freePorts, startTestNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { freePorts, startTestNode } from '@porthole/server/testing';
 import { expect, test } from 'vitest';
 import {
   createEtcd,

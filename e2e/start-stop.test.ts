@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { Program, runToEnd, serve, tempDir } from './testing/program.ts';
+import { Program, runToEnd, serve } from './testing/program.ts';
 
 const root = join(import.meta.dirname, '..');
 

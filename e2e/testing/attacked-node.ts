@@ -3,9 +3,10 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { onTestFinished } from 'vitest';
 import { residentBytes } from '../../bench/process-usage.ts';
-import { Program, type ProgramOptions, tempDir } from './program.ts';
+import { Program, type ProgramOptions } from './program.ts';
 
 const MIB = 1024 ** 2;
 const HOST = join(import.meta.dirname, 'embedding-host.mjs');

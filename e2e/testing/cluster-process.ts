@@ -4,9 +4,10 @@ import { createClient, type NodeClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord, EventKind } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, onTestFinished } from 'vitest';
-import { Program, runCommand, tempDir } from './program.ts';
+import { Program, runCommand } from './program.ts';
 
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */
 const SHORT_LIMITS = [

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import type { PartialSettings } from '@porthole/server';
-import { startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
+import { startTestNode, type TestNode } from '@porthole/server/testing';
 
 /** Settings of nodes that a page shows: a busy machine is no reason to leave somebody out. */
 export const PATIENT = { firstBatchTimeoutMs: 20_000 };
 
 export interface MemberSetup {
   /** Files of its log directory. */
-  files?: Readonly<Record<string, string>>;
+  files?: Readonly<Record<string, string | Uint8Array>>;
   /** The configuration of its service, as TOML. */
   config?: string;
   settings?: PartialSettings;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { ensurePrograms } from '../../scripts/programs.mjs';
-import { tempDir } from './program.ts';
 
 const PROGRAM = ensurePrograms(['journalctl', 'systemd-journal-remote']).get('systemd-journal-remote') ?? '';
 

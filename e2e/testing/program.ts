@@ -1,9 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onEnd } from '@porthole/records/testing';
 
 export const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.cjs');
 
@@ -58,9 +57,7 @@ export class Program {
       this.stderr += part.toString();
     });
     this.#ended = once(this.#child, 'close').then(() => {});
-    onTestFinished(() => {
-      this.kill('SIGKILL');
-    });
+    onEnd(() => this.kill('SIGKILL'));
   }
 
   get pid(): number {
@@ -98,13 +95,6 @@ export class Program {
         throw new Error(`it ended before it was ready: ${this.stderr}`);
     }
   }
-}
-
-/** A fresh directory, by its real path, removed when the test ends. */
-export function tempDir(): string {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-e2e-')));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
 }
 
 /** The environment of a program whose clock is off by what is written to the file, like `+3600`; monotonic time is not. */

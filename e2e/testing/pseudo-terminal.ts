@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished } from 'vitest';
-import { BINARY, tempDir } from './program.ts';
+import { BINARY } from './program.ts';
 
 const HOST = join(import.meta.dirname, 'terminal-host.mjs');
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
 import { onTestFinished } from 'vitest';
 import { ensurePrograms } from '../../scripts/programs.mjs';
 

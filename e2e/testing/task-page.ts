@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { BINARY, tempDir } from './program.ts';
+import { tempDir } from '@porthole/records/testing';
+import { BINARY } from './program.ts';
 
 const execute = promisify(execFile);
 

@@ -1,5 +1,6 @@
 import { createZone, Scrubbing } from '@porthole/logs';
-import { eventually, tempDir } from '@porthole/logs/testing';
+import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { LocalCluster } from './local-cluster.ts';

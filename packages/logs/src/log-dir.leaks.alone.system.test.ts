@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from './file/shared-reads.ts';
 import type { LogDir } from './log-dir.ts';
 import { eventually } from './testing/eventually.ts';
 import { readTail } from './testing/read-bytes.ts';
-import { openBelow, openDir, tempDir } from './testing/temp-dir.ts';
+import { openBelow, openDir } from './testing/temp-dir.ts';
 
 /** Every name, size and way with each other, five times; `MORE=4` makes it 11,200 tails. */
 const TAILS = runs(5 * 560);

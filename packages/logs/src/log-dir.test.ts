@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CHUNK_BYTES } from './file/shared-reads.ts';
 import type { LogDir } from './log-dir.ts';
@@ -8,7 +9,7 @@ import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';
 import { collect } from './testing/read-bytes.ts';
 import { searchItems } from './testing/run-search.ts';
-import { openDir, tempDir } from './testing/temp-dir.ts';
+import { openDir } from './testing/temp-dir.ts';
 
 const at = (iso: string) => Date.parse(iso);
 const UTC = { zone: createZone('UTC') };

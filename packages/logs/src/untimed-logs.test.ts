@@ -1,11 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinCursors } from '@porthole/records';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readItemText } from './follow/followed-text.ts';
 import { eventually } from './testing/eventually.ts';
 import { searchItems } from './testing/run-search.ts';
-import { openDir, tempDir } from './testing/temp-dir.ts';
+import { openDir } from './testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, SearchItem, SearchQuery } from './types.ts';
 
 const ALL: SearchQuery = { order: 'newest', limit: 1000, before: 0, after: 0 };

@@ -1,12 +1,13 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseUserFormats } from './parse/user-format.ts';
 import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';
 import { searchItems } from './testing/run-search.ts';
-import { openDir, tempDir } from './testing/temp-dir.ts';
+import { openDir } from './testing/temp-dir.ts';
 import type { FoundRecord, SearchQuery } from './types.ts';
 
 const { formats } = parseUserFormats([

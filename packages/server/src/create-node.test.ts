@@ -3,13 +3,14 @@ import { Agent, createServer, request as httpRequest, type IncomingMessage, type
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually, openBelow } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CreateNodeOptions, createNode } from './create-node.ts';
 import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
 import { exchange, openRequest, openSocket, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
 import { stopClock } from './testing/stop-clock.ts';
-import { tempDir, testSettings } from './testing/test-node.ts';
+import { testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
 

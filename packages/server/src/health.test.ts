@@ -2,11 +2,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeDescription, Readiness } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createHealth } from './health.ts';
 import { checkCluster } from './node-components.ts';
 import { openSocket, readToEnd, requestJson, sendRequest } from './testing/send-request.ts';
-import { startTestNode, tempDir } from './testing/test-node.ts';
+import { startTestNode } from './testing/test-node.ts';
 
 function ready(port: number): Promise<Readiness> {
   return requestJson<Readiness>(port, '/health/ready');

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { getRoute, ROUTE_IDS } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkLogDir } from './doctor/check-log-files.ts';
 import type { CheckContext } from './doctor/check-result.ts';
@@ -12,7 +13,7 @@ import { ownDirs, ownPaths } from './own-dirs.ts';
 import { loadSettings } from './settings/load-settings.ts';
 import type { PartialSettings } from './settings/settings.ts';
 import { openRequest, sendRequest } from './testing/send-request.ts';
-import { startWithSharedThreads, tempDir, testSettings } from './testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from './testing/test-node.ts';
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: ${text}\n`;
 

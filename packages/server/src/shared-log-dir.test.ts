@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from './create-node.ts';
 import { checkOwnLog } from './doctor/check-log-files.ts';
 import { runCheck } from './doctor/testing/run-check.ts';
-import { tempDir } from './testing/test-node.ts';
 
 /** A directory, and another path to it. */
 function logDir(): { dir: string; link: string } {

@@ -2,10 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually, openBelow } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startNode } from './start-node.ts';
 import { openRequest, requestJson, sendRequest } from './testing/send-request.ts';
-import { countConnections, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
+import { countConnections, startTestNode, testSettings } from './testing/test-node.ts';
 
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
 

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startNode } from './start-node.ts';
-import { startTestNode, tempDir, testSettings } from './testing/test-node.ts';
+import { startTestNode, testSettings } from './testing/test-node.ts';
 
 interface Pair {
   certFile: string;

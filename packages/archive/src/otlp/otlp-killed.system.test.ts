@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
-import { runs } from '@porthole/records/testing';
+import { bundleProgram, eventually } from '@porthole/logs/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { OtlpReceiver } from './testing/otlp-receiver.ts';
 

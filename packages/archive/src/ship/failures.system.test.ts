@@ -1,7 +1,8 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir, Scrubbing } from '@porthole/logs';
-import { eventually, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/schema.ts';

@@ -15,8 +15,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
-import { runs } from '@porthole/records/testing';
+import { bundleProgram, eventually } from '@porthole/logs/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { migrate, planMigration } from '../schema/schema.ts';
 import { startClickHouse } from '../testing/server.ts';

@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { eventually, tempDir } from '@porthole/logs/testing';
+import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { ClickHouseSink } from './clickhouse-sink.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS } from '@porthole/logs/testing';
 import { toLines } from '@porthole/records';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ClickHouse } from '../clickhouse/clickhouse.ts';

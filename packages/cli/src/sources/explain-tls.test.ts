@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { createAuthority, issue, issueExpired, issueForNode, tempDir } from '@porthole/server/testing';
+import { tempDir } from '@porthole/records/testing';
+import { createAuthority, issue, issueExpired, issueForNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { explainTlsFailure } from './explain-tls.ts';
 import { createHttpFetch } from './http-fetch.ts';

@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import type { PartialSettings, RunningNode } from '@porthole/server';
-import { freePorts, startWithSharedThreads, tempDir, testSettings } from '@porthole/server/testing';
+import { freePorts, startWithSharedThreads, testSettings } from '@porthole/server/testing';
 import { onTestFinished } from 'vitest';
 
 /** A real node that can be stopped and started again on the same port, over the same logs. */

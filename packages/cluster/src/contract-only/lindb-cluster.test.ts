@@ -9,7 +9,8 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import { createZone, Scrubbing } from '@porthole/logs';
-import { eventually, tempDir } from '@porthole/logs/testing';
+import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { LocalCluster } from '../local-cluster.ts';
 import { createStaticMembers } from '../membership/static-members.ts';

@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createZone, LogDir } from '@porthole/logs';
-import { joinRecords, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
+import { joinRecords, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LogDirNode } from '../testing/log-dir-node.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { LogDir } from '../log-dir.ts';
@@ -24,7 +24,7 @@ import { runSearch } from '../testing/run-search.ts';
 import { SHARED_THREADS } from '../testing/shared-threads.ts';
 import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 
 const UTC = createZone('UTC');

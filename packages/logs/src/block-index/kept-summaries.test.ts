@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { IndexDirOptions } from '../file/index-dir.ts';
 import type { LogDir, LogDirOptions } from '../log-dir.ts';
@@ -18,7 +19,7 @@ import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 import { decodeSummaries, encodeSummaries, type KeptSummaries } from './summary-store.ts';
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';

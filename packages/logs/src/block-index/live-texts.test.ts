@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -22,7 +22,7 @@ import { MemoryTextIndexes } from '../testing/memory-text-indexes.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 /** What is indexed may be as new as this test can make it, and is added two blocks at a time, or eight. */
 const LIMITS = { agedMs: 60_000, partBlocks: 2, wholeBlocks: 8, now: () => nowMs };

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
@@ -12,7 +12,7 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, slowSearch } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { DigestGroup } from '../types.ts';
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';

@@ -1,14 +1,14 @@
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { LogWriter, logSpec } from '../testing/random-logs.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, withoutCursor } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
 
 const line = (index: number) =>

@@ -1,7 +1,7 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import { tempDir } from '../testing/temp-dir.ts';
 import { EntryStats } from './entry-stats.ts';
 
 describe('the stats of entries', () => {

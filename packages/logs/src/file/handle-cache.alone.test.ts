@@ -1,9 +1,10 @@
 import { mkdirSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-bytes.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 import { HandleCache, type LogHandle } from './handle-cache.ts';
 
 function openCache(dir: string): HandleCache {

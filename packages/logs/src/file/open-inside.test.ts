@@ -3,12 +3,12 @@ import fs, { constants, linkSync, mkdirSync, readFileSync, renameSync, symlinkSy
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
 import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-bytes.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 import { isWithin } from './tree.ts';
 
 const NOT_FOUND = expect.objectContaining({ code: 'LOG_FILE_NOT_FOUND' });

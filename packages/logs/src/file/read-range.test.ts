@@ -1,8 +1,8 @@
 import fs, { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { collect } from '../testing/read-bytes.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT, SharedReads } from './shared-reads.ts';
 

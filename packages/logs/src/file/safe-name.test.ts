@@ -1,11 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
 import { assertSafeName } from './open-inside.ts';
 import { readRange } from './read-range.ts';

@@ -1,8 +1,8 @@
 import fs, { appendFileSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import { tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
 import { BufferPool, CHUNK_BYTES, CROWDED_CHUNK_BYTES, KeptTails, SharedReads } from './shared-reads.ts';
 

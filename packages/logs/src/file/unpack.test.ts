@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { readBytes, readTail } from '../testing/read-bytes.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 
 const MIB = 1024 * 1024;
 const TEXT = Buffer.from(

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { ThreadLost } from '../log-error.ts';
 import { listFiles } from '../read/list.ts';
 import { statEntries } from '../read/stat-entries.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import type { CountedItem, FollowItem } from '../types.ts';
 import { collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
 import { searchItems } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 import type { Search } from './history/search-history.ts';
 import { KEPT_KINDS, type KeptKind, KeptLog } from './testing/kept-log.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tERROR\ta/b.go:1\tone';

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import type { LogDir } from '../log-dir.ts';
@@ -22,7 +23,7 @@ import { LogError } from '../log-error.ts';
 import { createZone } from '../parse/zone.ts';
 import { eventually } from '../testing/eventually.ts';
 import { searchItems } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';

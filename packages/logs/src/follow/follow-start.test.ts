@@ -1,10 +1,10 @@
 import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test, vi } from 'vitest';
 import { createZone } from '../parse/zone.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
 import { type Collected, collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';

@@ -1,10 +1,11 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { LogDir } from '../log-dir.ts';
 import { LogError } from '../log-error.ts';
 import { eventually } from '../testing/eventually.ts';
-import { openBelow, tempDir } from '../testing/temp-dir.ts';
+import { openBelow } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 

@@ -4,12 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { bundleProgram } from '../testing/bundle-program.ts';
 import { eventually } from '../testing/eventually.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 import { readItemText } from './followed-text.ts';
 

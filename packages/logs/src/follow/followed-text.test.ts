@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowedText, FollowItem, FollowQuery } from '../types.ts';
 import { readItemText } from './followed-text.ts';
 import { openHub } from './testing/open-hub.ts';

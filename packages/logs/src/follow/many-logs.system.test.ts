@@ -1,10 +1,10 @@
 import { appendFileSync, mkdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { HandleCache, type LogHandle } from '../file/handle-cache.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { followLimit } from './lazy-follow-hub.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 

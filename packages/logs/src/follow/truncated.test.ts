@@ -12,12 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import type { LogDir } from '../log-dir.ts';
 import { eventually } from '../testing/eventually.ts';
 import { searchItems } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, SearchItem, SearchQuery } from '../types.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 

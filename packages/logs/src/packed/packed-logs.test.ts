@@ -1,12 +1,13 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, SearchQuery } from '../types.ts';
 import { buildChunkMap, ChunkText } from './chunk-map.ts';
 import { type FixtureName, fixture, fixtureText } from './testing/fixture-text.ts';

@@ -1,13 +1,14 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { createZone } from '../parse/zone.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, SearchQuery } from '../types.ts';
 import { buildUtf16Map, decodeUtf16, detectUtf16, type Utf16, Utf16Decoder, Utf16Text } from './utf16.ts';
 

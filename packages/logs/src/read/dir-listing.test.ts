@@ -1,9 +1,9 @@
 import { appendFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { FLAT } from '../file/tree.ts';
 import { eventually } from '../testing/eventually.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { DirListing } from './dir-listing.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { tempDir } from '../testing/temp-dir.ts';
 import { DirNames, findName, readSortedNames, type SortedNames } from './dir-names.ts';
 
 /** More than a tick of the clock that dates directories, on any kernel. */

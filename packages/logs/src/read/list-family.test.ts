@@ -1,11 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { groupFamilies } from '../file/families.ts';
 import { FLAT } from '../file/tree.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { DirListing, KeptFamilies } from './dir-listing.ts';
 
 const PARTS = ['a', 'b.log', '.log', '-1', '.1', '-12', '.2', '.gz', '.old', '-2026-11-15', '.20261115', '.INFO'];

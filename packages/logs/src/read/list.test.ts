@@ -3,11 +3,12 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EntryStats } from '../file/entry-stats.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { runUnprivileged } from '../testing/run-unprivileged.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import { listFiles } from './list.ts';
 
 async function namesIn(dir: string): Promise<string[]> {

@@ -1,11 +1,12 @@
 import fs, { appendFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const LINE = '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\tstarting broker\n';
 const TEXT = Buffer.from(LINE.repeat(40_000));

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from '../file/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
 import { readBytes, readTail } from '../testing/read-bytes.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

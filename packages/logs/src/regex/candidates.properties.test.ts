@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileRegex } from '../scan/match/regex.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import { HARD_PATTERNS, LETTERS, rejectedByEngine, sample } from './testing/random-patterns.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';

@@ -1,13 +1,13 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { IS_LONG_RUN } from '@porthole/records/testing';
+import { IS_LONG_RUN, tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { createZone } from '../parse/zone.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
 import { BLOCK_BYTES } from './block/blocks.ts';
 

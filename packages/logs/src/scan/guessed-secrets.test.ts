@@ -1,10 +1,9 @@
 import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { IS_LONG_RUN } from '@porthole/records/testing';
+import { IS_LONG_RUN, tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 import { BLOCK_BYTES, blockCount } from './block/blocks.ts';
 import type { ScanFile } from './block/scan-file.ts';

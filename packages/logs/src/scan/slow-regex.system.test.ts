@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { fillQuery, runSearch, searchPages } from '../testing/run-search.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
 

@@ -1,11 +1,11 @@
 import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CancelFlag } from '../cancel-flag.ts';
 import { eventually } from '../testing/eventually.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import type { ScanFile } from './block/scan-file.ts';
 import type { HistogramJob, RegexJob } from './jobs.ts';
 import { WorkerPool } from './worker-pool.ts';

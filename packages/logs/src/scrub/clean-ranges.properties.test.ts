@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
@@ -25,7 +25,7 @@ import type { ScanFile } from '../scan/block/scan-file.ts';
 import { JobRunner } from '../scan/job-runner.ts';
 import type { RecordsResult } from '../scan/jobs.ts';
 import { searchItems } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubber.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,14 +1,14 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { searchItems } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, RecordFilter, SearchItem, SearchQuery } from '../types.ts';
 import { needleForms } from './needle-table.ts';
 import { Scrubbing } from './scrubber.ts';

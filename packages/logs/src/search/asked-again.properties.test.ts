@@ -1,6 +1,6 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createZone } from '../parse/zone.ts';
@@ -8,7 +8,7 @@ import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { expectSame } from '../testing/random-dir.ts';
 import { runSearch, searchPages } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 
 const UTC = createZone('UTC');

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const LEVELS = ['INFO', 'WARN', 'ERROR', 'DEBUG'];
 const LINES = Array.from({ length: 15_000 }, (_, number) => {

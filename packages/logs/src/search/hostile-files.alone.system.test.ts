@@ -13,13 +13,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { fillQuery, runSearch, searchItems } from '../testing/run-search.ts';
 import { runUnprivileged } from '../testing/run-unprivileged.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';
 
 const MIB = 1024 ** 2;

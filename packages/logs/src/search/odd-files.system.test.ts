@@ -1,10 +1,11 @@
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { createZone } from '../parse/zone.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { SearchQuery } from '../types.ts';
 
 const START = Date.parse('2026-06-01T10:00:00Z');

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { collect } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
 const LONG = `${HEAD}${Array.from({ length: 20_000 }, (_, index) => `word-${index}`).join(' ')}\n`;

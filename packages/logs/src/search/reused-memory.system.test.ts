@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toLines } from '@porthole/records';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { fillQuery } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { SearchQuery } from '../types.ts';
 
 /** Two logs of some MiB, so that many results are returned, with long records and some without a time. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -10,7 +10,7 @@ import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowRecord } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd, SearchQuery } from '../types.ts';
 
 interface FoundText {

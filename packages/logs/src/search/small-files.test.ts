@@ -1,11 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { CancelFlag } from '../cancel-flag.ts';
 import type { Job, JobResults } from '../scan/jobs.ts';
 import { WorkerPool } from '../scan/worker-pool.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const FILES = 30;
 const START_MS = Date.UTC(2026, 5, 1, 10);

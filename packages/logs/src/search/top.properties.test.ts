@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldValues, recordFields, valueType } from '../query/index.ts';
@@ -10,7 +10,7 @@ import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { matches, readFamilyRecords, type SlowRecord, timedOnly } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 const specs = fc.array(logSpec, { minLength: 1, maxLength: 2 });
 const field = fc.constantFrom('level', 'source', 'component', 'message', 'q', 'key', 'context.a.b', 'nothing');

@@ -30,5 +30,5 @@ export { searchItems } from './run-search.ts';
 export { runUnprivileged } from './run-unprivileged.ts';
 export { SHARED_THREADS } from './shared-threads.ts';
 export { SLOW_REGEX, slowText } from './slow-regex.ts';
-export { openBelow, tempDir } from './temp-dir.ts';
+export { openBelow } from './temp-dir.ts';
 export { scaled } from './timeout-scale.ts';

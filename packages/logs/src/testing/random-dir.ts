@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { tempDir } from '@porthole/records/testing';
 import { expect } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import type { FoundRecord } from '../types.ts';
@@ -7,7 +8,7 @@ import { type LogSpec, LogWriter, type WrittenFamily, writeFamilies } from './ra
 import { BERLIN } from './random-record.ts';
 import { withoutCursor } from './run-search.ts';
 import { type SlowRecord, toComparable } from './slow-logs.ts';
-import { openDir, tempDir } from './temp-dir.ts';
+import { openDir } from './temp-dir.ts';
 
 export interface RandomDir {
   dir: string;

@@ -1,17 +1,8 @@
-import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { LogDir, type LogDirOptions } from '../log-dir.ts';
 import { systemCode } from '../log-error.ts';
 import { SHARED_THREADS } from './shared-threads.ts';
-
-/** A fresh directory, by its real path, removed when the test ends. */
-export function tempDir(): string {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-logs-')));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** The `LogDir` of a path, closed when the test ends. */
 export function openDir(path: string, options: LogDirOptions = {}): LogDir {

@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { IndexDir, IndexKeys } from '../file/index-dir.ts';
 import { GRAM_ROWS } from '../kernel/scan-kernel.ts';
 import { type KeptIndex, SEGMENT_BLOCKS, type TextKey, type TextSegment } from '../scan/index-jobs.ts';
 import { readRowGroup } from '../scan/tasks/probe.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
-import { openBelow, tempDir } from '../testing/temp-dir.ts';
+import { openBelow } from '../testing/temp-dir.ts';
 import { FileTextIndexes } from './file-text-indexes.ts';
 import { PAGE_BYTES, segmentBytes } from './segment-file.ts';
 

@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { IndexDirOptions } from '../file/index-dir.ts';
 import type { LogDir, LogDirOptions } from '../log-dir.ts';
@@ -8,7 +9,7 @@ import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import { openBelow, openDir } from '../testing/temp-dir.ts';
 
 const line = (number: number, text: string) =>
   `2026-06-01 10:00:00.${String(number % 1000).padStart(3, '0')}\tINFO\ta.go:1\tline ${number} ${text}\n`;

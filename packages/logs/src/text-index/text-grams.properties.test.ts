@@ -1,6 +1,6 @@
 import { readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GRAM_ROWS, makeNeedle, ScanKernel } from '../kernel/scan-kernel.ts';
@@ -12,7 +12,7 @@ import { LogWriter, logSpec, writeFamilies } from '../testing/random-logs.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 
 /** The rows of a text, one gram at a time. */
 function slowRows(text: Buffer): Set<number> {

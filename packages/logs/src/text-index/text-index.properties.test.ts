@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -24,7 +24,7 @@ import { type FilterSpec, filterSpec, toFilter } from '../testing/random-queries
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, searchPages } from '../testing/run-search.ts';
 import { readFamilyRecords, type SlowFile, slowSearch } from '../testing/slow-logs.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
 
 /** Positions are fractions of a text, in thousandths; files are counted from the oldest. */

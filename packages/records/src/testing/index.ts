@@ -1,2 +1,4 @@
 /** What tests of every package use. Not published. */
 export { IS_LONG_RUN, runs } from './runs.ts';
+export { onEnd, share } from './share.ts';
+export { tempDir } from './temp-dir.ts';

@@ -2,9 +2,10 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OtlpReceiver } from '@porthole/archive/testing';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: text\n';
 

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from '../create-node.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
-import { tempDir, testSettings } from '../testing/test-node.ts';
+import { testSettings } from '../testing/test-node.ts';
 import type { Authenticate, AuthenticateRequest } from './authenticate-hook.ts';
 import { createToken } from './tokens.ts';
 

@@ -1,10 +1,11 @@
 import { credentials } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
 import { freePorts } from '../testing/free-ports.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, testSettings } from '../testing/test-node.ts';
 import { type Certificate, createAuthority, issue, issueExpired, issueForNode } from './testing/certificates.ts';
 import { createTlsClient } from './testing/tls-client.ts';
 

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startNode } from '../start-node.ts';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, testSettings } from '../testing/test-node.ts';
 import { createToken } from './tokens.ts';
 
 const { token, line } = createToken('ann');

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, testSettings } from '../testing/test-node.ts';
 import {
   type Certificate,
   createAuthority,

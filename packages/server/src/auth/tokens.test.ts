@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROLES } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { bearerToken } from './access.ts';
 import { createToken, hashSecret, readTokenFile } from './tokens.ts';
 

@@ -8,10 +8,11 @@ import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { eventually, openBelow, scaled } from '@porthole/logs/testing';
 import { batchOf } from '@porthole/records';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode, type TestNode } from '../testing/test-node.ts';
 import { openBundle } from './open-bundle.ts';
 import { type Bundle, fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
 

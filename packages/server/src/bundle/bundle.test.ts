@@ -9,10 +9,10 @@ import {
   type ClusterNodes,
 } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
-import { tempDir } from '../testing/test-node.ts';
 import { fetchBundle, line, RANGE, startBundleCluster } from './testing/bundle-cluster.ts';
 
 /** Before, within and behind the time that is asked for; not next to its ends, since clocks are never quite sure. */

@@ -5,11 +5,12 @@ import { startOddServer } from '@porthole/client/testing';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterNodes } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../auth/testing/certificates.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 const TOKEN = 'ph_the-token-of-the-cluster';
 const NODE = { hostIp: '', hostName: 'm', grpcPort: 0, httpPort: 1, version: '0.1.0', onlineTime: 1 };

@@ -1,10 +1,11 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { freePorts } from '../testing/free-ports.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: ${text}\n`;
 

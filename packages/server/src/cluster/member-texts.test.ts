@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Handler, startOddServer } from '@porthole/client/testing';
 import { getMemberPath, MEMBER_ROUTE_IDS, PATHS } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAuthority, issue } from '../auth/testing/certificates.ts';
 import { sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 const SECRET = 'hunter2-of-another-service';
 const NODE = { hostIp: '', hostName: 'm', grpcPort: 0, httpPort: 1, version: '0.1.0', onlineTime: 1 };

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { openNode } from '../open-node.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { requestJson, requestProblem } from '../testing/send-request.ts';
-import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 const line = (second: number, level: string, text: string) =>
   `2026-11-15 05:00:${String(second).padStart(2, '0')}.000\t${level}\ta.go:1\t[A]: ${text}\n`;

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import type { ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
 import { sendRequest } from '../testing/send-request.ts';
-import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 const IDS = ['a', 'b', 'c'] as const;
 const START_MS = Date.parse('2026-11-10T00:00:00Z');

@@ -2,9 +2,10 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterConfigHistory, ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { sendRequest } from '../testing/send-request.ts';
-import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 async function readJson<T>(port: number, path: string): Promise<T> {
   const { body } = await sendRequest(port, path, { headers: { accept: 'application/json' } });

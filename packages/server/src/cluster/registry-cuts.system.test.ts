@@ -1,10 +1,11 @@
 import { Cable, startTestEtcd } from '@porthole/cluster/testing';
 import type { ClusterEnd, ClusterNodes, Readiness } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: ${text}\n`;
 

@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterEnd } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Certificate, createAuthority, issue, issueForNode } from '../auth/testing/certificates.ts';
 import { sendRequest } from '../testing/send-request.ts';
-import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: ${text}\n`;
 

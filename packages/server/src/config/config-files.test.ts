@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { readConfigFiles } from './config-files.ts';
 import { viewConfig } from './config-view.ts';
 

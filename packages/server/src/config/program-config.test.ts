@@ -1,6 +1,7 @@
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from '../create-node.ts';
-import { tempDir, testSettings } from '../testing/test-node.ts';
+import { testSettings } from '../testing/test-node.ts';
 import { type ConfigOption, mark } from './mark.ts';
 
 async function embed(config: ConfigOption, settings = {}) {

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeSettings } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { requestJson } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 import { ConfigThread } from './config-thread.ts';
 import { viewConfig } from './config-view.ts';
 import { RunningConfig } from './running-config.ts';

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterConfigDiff, NodeConfig, NodeSettings } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startBundleCluster } from '../bundle/testing/bundle-cluster.ts';
 import { requestJson, requestProblem } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 const TEXT = '# the broker\n[http]\nport = 9000\n[user]\npassword = "hunter2-hunter2"\n';
 

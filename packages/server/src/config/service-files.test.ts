@@ -10,9 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { readConfigFiles, ServiceFiles } from './config-files.ts';
 
 /** Beyond the time for which a change may be hidden. */

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { checkTls } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 import { selfSigned } from './testing/self-signed.ts';

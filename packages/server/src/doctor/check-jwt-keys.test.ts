@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { AUDIENCE, createSigner, ISSUER, toKeySet } from '../auth/testing/jwt-maker.ts';
 import { freePorts } from '../testing/free-ports.ts';
-import { tempDir } from '../testing/test-node.ts';
 import { checkJwtKeys } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createZone, type FoundRecord, LogDir } from '@porthole/logs';
 import { searchItems } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadSettings } from '../settings/load-settings.ts';
 import { readFormats } from '../settings/setting-kinds.ts';
-import { tempDir } from '../testing/test-node.ts';
 import { checkLogFormats } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 import { ownVersion } from '../version.ts';
 import { checkPorts } from './check-ports.ts';
 import { runCheck } from './testing/run-check.ts';

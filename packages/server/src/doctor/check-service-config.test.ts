@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { checkServiceConfig } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
-import { tempDir } from '../testing/test-node.ts';
 import { checkTokens } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 

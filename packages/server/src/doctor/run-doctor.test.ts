@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { THIS_SYSTEM } from './check-result.ts';
 import { CHECKS, checkNodeVersion, runDoctor } from './run-doctor.ts';
 

@@ -1,18 +1,16 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEvent } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
 import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { EventLog } from './event-log.ts';
 
 const NOW_MS = Date.parse('2026-11-17T03:12:00Z');
 
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-events-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return join(dir, 'events');
+function eventsDir(): string {
+  return join(tempDir(), 'events');
 }
 
 async function openLog(dir: string, { maxBytes = 1_000_000 } = {}): Promise<EventLog> {
@@ -22,7 +20,7 @@ async function openLog(dir: string, { maxBytes = 1_000_000 } = {}): Promise<Even
 }
 
 it('an event is a record that the engine reads back with everything it has', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   const log = await openLog(dir);
   log.write({
     kind: 'killed',
@@ -45,7 +43,7 @@ it('an event is a record that the engine reads back with everything it has', asy
 });
 
 it('one cause is reported once, also by the next run', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   const log = await openLog(dir);
   const soon = { kind: 'certificate-expiring', message: 'soon', cause: 'b 5' } as const;
   for (const event of [soon, soon, { ...soon, cause: 'b 6' }]) log.write(event);
@@ -58,7 +56,7 @@ it('one cause is reported once, also by the next run', async () => {
 });
 
 it('a line that a crash has cut, and what others write, is not an event, and the next one is whole', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   const log = await openLog(dir);
   log.write({ kind: 'started', message: 'a' });
   await log.close();
@@ -76,7 +74,7 @@ it('a line that a crash has cut, and what others write, is not an event, and the
 });
 
 it('is bounded, and only for its user', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   const log = await openLog(dir, { maxBytes: 40_000 });
   for (let index = 0; index < 300; index++) {
     log.write({ kind: 'clock-stepped', message: 'x'.repeat(1000) });
@@ -90,13 +88,13 @@ it('is bounded, and only for its user', async () => {
 });
 
 it('a directory that is a file is a failure of the start of the log alone', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   writeFileSync(dir, '');
   await expect(openLog(dir)).rejects.toThrow('EEXIST');
 });
 
 it('says why events cannot be written, and no more when they can', async () => {
-  const dir = tempDir();
+  const dir = eventsDir();
   const log = await EventLog.open({ dir, maxBytes: 1_000_000 });
   onTestFinished(() => log.close());
   expect(log.problem).toBeUndefined();

@@ -3,11 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { sendRequest } from '../testing/send-request.ts';
 import { stopClock } from '../testing/stop-clock.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 import { connect, connectNode } from './testing/connect.ts';
 import { checkHealth, reflect } from './testing/standard-services.ts';
 

@@ -1,7 +1,8 @@
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startNode } from '../start-node.ts';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, testSettings } from '../testing/test-node.ts';
 
 const LINES = 'first line\nsecond line\nthird line\n';
 

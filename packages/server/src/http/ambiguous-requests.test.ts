@@ -4,12 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGuardedNode } from '../auth/testing/guarded-node.ts';
 import { createToken } from '../auth/tokens.ts';
 import { createNode } from '../create-node.ts';
 import { exchange, requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, testSettings } from '../testing/test-node.ts';
 
 const { token, line } = createToken('ann');
 const good = `Bearer ${token}`;

@@ -4,10 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { NodeConfig } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 
 const LINES = 'first line\nsecond line\nthird line\n';
 

@@ -6,11 +6,12 @@ import { createClient } from '@porthole/client';
 import { FakeLindb } from '@porthole/cluster/testing';
 import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } from '@porthole/contract';
 import { ENCODERS, eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { readZip } from '../bundle/testing/read-zip.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 /** By a rule of ours; by `config.secret-keys`; of this node, which the member does not know to be secret. */
 const SECRETS = ['L1nd/B&pw=9+x', 'Zx81-spectrum', 'own/Hunter 2&3'];

@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { createNode } from '../create-node.ts';
@@ -10,7 +11,7 @@ import { selfSigned } from '../doctor/testing/self-signed.ts';
 import { checkHealth } from '../grpc/testing/standard-services.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { startTestNode, testSettings } from '../testing/test-node.ts';
 
 const HEADERS = [
   'Forwarded',

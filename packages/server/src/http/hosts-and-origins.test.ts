@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 import { createHostCheck, createMemberOrigins } from './request/hosts-and-origins.ts';
 
 const ORIGIN = 'https://console.example';

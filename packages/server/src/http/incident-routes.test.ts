@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Incident } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
 const AT = Date.parse('2026-11-17T03:10:00Z');

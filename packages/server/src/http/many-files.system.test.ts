@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import type { MemberReport } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from '../testing/test-node.ts';
 
 /** Files that are read at once. */
 const MOST = 1000;

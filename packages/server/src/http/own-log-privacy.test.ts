@@ -4,11 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, searchItems } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import type { LogMethod } from '../own-log/own-log.ts';
-import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode, type TestNode } from '../testing/test-node.ts';
 import { RequestLog } from '../transport/request-log.ts';
 
 /** What someone searches for, and nobody else may learn of. */

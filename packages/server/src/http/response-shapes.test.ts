@@ -10,9 +10,10 @@ import {
   ROUTE_IDS,
   type Route,
 } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
 const FILES = {

@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route, searchItems } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { readZip } from '../bundle/testing/read-zip.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 const SECRET = 'Tr0ub4dor/&3 x';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority, issueForNode } from '../auth/testing/certificates.ts';
 import { startGrpcServer } from '../grpc/grpc-server.ts';
-import { tempDir } from '../testing/test-node.ts';
 import { startHttpServer } from './http-server.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { selfSigned } from '../doctor/testing/self-signed.ts';
-import { tempDir } from '../testing/index.ts';
 import { certificateMetrics, eventMetrics } from './metrics.ts';
 import { renderMetrics } from './prometheus-text.ts';
 

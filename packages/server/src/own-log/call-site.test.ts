@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import { createCallSite, SourceLocations, shortenFrame } from './call-site.ts';
 
 const callSite = createCallSite();

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { bundleProgram } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { messagesIn, numbered, tempDir } from './testing/temp-log.ts';
+import { messagesIn, numbered } from './testing/temp-log.ts';
 
 /** Prints its state after each flush; a line on standard input starts the next. */
 const PROGRAM = `
@@ -26,7 +27,7 @@ const PROGRAM = `
 
 // The limit on file size is the one way without privileges to have a write stop in the middle, as a full disk does.
 test.skipIf(process.platform !== 'linux')('a write that stops inside a record goes on at that byte', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const child = spawn(
     'bash',
     ['-c', 'ulimit -S -f 10 && exec "$0" "$1"', process.execPath, bundleProgram(PROGRAM, import.meta.dirname)],

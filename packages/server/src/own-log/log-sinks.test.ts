@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from '../create-node.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { startNode } from '../start-node.ts';
-import { tempDir, testSettings } from '../testing/test-node.ts';
+import { testSettings } from '../testing/test-node.ts';
 
 const HERE = { address: '127.0.0.1' };
 

@@ -1,6 +1,7 @@
 import { readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createZone } from '@porthole/logs';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import {
   familyLines,
@@ -9,12 +10,11 @@ import {
   numbered,
   openTestLog,
   parseMessage,
-  tempDir,
   testClock,
 } from './testing/temp-log.ts';
 
 test('a node logs through its components and finds the records in the file', async () => {
-  const dir = join(await tempDir(), 'not', 'there');
+  const dir = join(tempDir(), 'not', 'there');
   const clock = testClock(Date.parse('2026-11-15T00:21:26.600Z'));
   const log = await openTestLog({ dir, level: 'info', zone: createZone('Europe/Berlin'), now: clock.now });
   const http = log.component('http');
@@ -44,18 +44,18 @@ test('a node logs through its components and finds the records in the file', asy
 });
 
 test('a zone or file name that can never work is refused at once', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await expect(openTestLog({ dir, fileName: '../porthole.log' })).rejects.toThrow('not a plain file name');
 });
 
 test('logging never throws, whatever it is given', async () => {
-  const log = await openTestLog({ dir: await tempDir(), now: () => Number.NaN });
+  const log = await openTestLog({ dir: tempDir(), now: () => Number.NaN });
   log.component('x').info('tag', 'the clock is broken');
   expect(log.stats()).toMatchObject({ written: 0, errors: 1 });
 });
 
 test('tens of thousands of records arrive whole and in order', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxQueueBytes: 64 * 1024 * 1024 });
   const logger = log.component('bulk');
   for (const message of numbered(0, 30_000)) logger.info('n', message);
@@ -64,7 +64,7 @@ test('tens of thousands of records arrive whole and in order', async () => {
 });
 
 test('rotation by size loses, splits and reorders nothing, and keeps every file within the limit', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxFileBytes: 4096 });
   const logger = log.component('bulk');
   for (let from = 0; from < 2000; from += 100) {
@@ -79,7 +79,7 @@ test('rotation by size loses, splits and reorders nothing, and keeps every file 
 });
 
 test('a record larger than the limit has a file of its own', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxFileBytes: 300 });
   for (const message of ['a', 'b'.repeat(1000), 'c']) log.component('x').info('n', message);
   await log.close();
@@ -88,7 +88,7 @@ test('a record larger than the limit has a file of its own', async () => {
 });
 
 test('the age counts from the first record, also when that was written before a restart', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const clock = testClock();
   const options = { dir, maxFileAgeMs: 60_000, zone: createZone('America/New_York'), now: clock.now };
   const first = await openTestLog(options);
@@ -109,7 +109,7 @@ test('the age counts from the first record, also when that was written before a 
 });
 
 test('a taken name is never overwritten', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const clock = testClock();
   await writeFile(join(dir, 'porthole-2026-11-15T12-00-00.000.log'), 'kept\n');
   await writeFile(join(dir, 'porthole-2026-11-15T12-00-00.001.log.gz'), 'kept too\n');
@@ -131,7 +131,7 @@ test.each([
   ['deleted', (file: string) => rm(file)],
   ['gone with its directory', (file: string) => rm(join(file, '..'), { recursive: true })],
 ])('a file that is %s is made anew within a second', async (_, strike) => {
-  const dir = join(await tempDir(), 'log');
+  const dir = join(tempDir(), 'log');
   const clock = testClock();
   const log = await openTestLog({ dir, now: clock.now });
   log.component('x').info('n', 'before');
@@ -146,7 +146,7 @@ test.each([
 
 test('a file truncated in place continues from its new start', async () => {
   const clock = testClock();
-  const log = await openTestLog({ dir: await tempDir(), maxFileAgeMs: 60_000, now: clock.now });
+  const log = await openTestLog({ dir: tempDir(), maxFileAgeMs: 60_000, now: clock.now });
   log.component('x').info('n', 'before');
   await log.flush();
   await truncate(log.place);
@@ -157,7 +157,7 @@ test('a file truncated in place continues from its new start', async () => {
 });
 
 test('two logs on one file rotate it without losing or mixing records', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const clock = testClock();
   const options = { dir, maxFileBytes: 2000, now: clock.now };
   const logs = [await openTestLog(options), await openTestLog(options)];
@@ -176,7 +176,7 @@ test('two logs on one file rotate it without losing or mixing records', async ()
 });
 
 test('a line cut by a crash is ended before the next record', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await writeFile(join(dir, 'porthole.log'), '2026-11-15 11:59:59.000\tINFO\tx.js:1\t[x]: cut he');
   const log = await openTestLog({ dir });
   expect(await readFile(log.place, 'utf8')).toMatch(/cut he$/);

@@ -1,24 +1,16 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import { compressRotated } from './rotated-files.ts';
-import {
-  familyLines,
-  logNames,
-  NOON_MS,
-  numbered,
-  openTestLog,
-  parseMessage,
-  tempDir,
-  testClock,
-} from './testing/temp-log.ts';
+import { familyLines, logNames, NOON_MS, numbered, openTestLog, parseMessage, testClock } from './testing/temp-log.ts';
 
 const OLD = 'porthole-2026-11-14T00-00-00.000.log';
 const DAY_MS = 86_400_000;
 
 test('rotated files are compressed and together with the live one hold every record in order', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxFileBytes: 4096, gzip: true });
   for (let from = 0; from < 1000; from += 100) {
     for (const message of numbered(from, from + 100)) log.component('x').info('n', message);
@@ -35,7 +27,7 @@ test('rotated files are compressed and together with the live one hold every rec
 });
 
 test('a compressed file keeps the time of its last record', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await writeFile(join(dir, OLD), 'old\n');
   await utimes(join(dir, OLD), 1000, 2000);
   await compressRotated(dir, OLD);
@@ -43,7 +35,7 @@ test('a compressed file keeps the time of its last record', async () => {
 });
 
 test('a file fresh from rotation is left alone, as another process may still write into it', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxFileBytes: 100, gzip: true, gzipDelayMs: 60_000 });
   for (const message of numbered(0, 3)) log.component('x').info('n', message);
   await log.close();
@@ -51,7 +43,7 @@ test('a file fresh from rotation is left alone, as another process may still wri
 });
 
 test('what a crash left over is compressed or cleaned at the next start', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const done = 'porthole-2026-11-14T00-00-01.000.log';
   await writeFile(join(dir, OLD), 'not yet compressed\n');
   await writeFile(join(dir, done), 'compressed, not yet removed\n');
@@ -70,7 +62,7 @@ test('what a crash left over is compressed or cleaned at the next start', async 
 });
 
 test('a compressed file of other content is not replaced, and its plain one stays', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await writeFile(join(dir, OLD), 'plain\n');
   await writeFile(join(dir, `${OLD}.gz`), 'not even gzip');
   const log = await openTestLog({ dir, gzip: true });
@@ -80,7 +72,7 @@ test('a compressed file of other content is not replaced, and its plain one stay
 });
 
 test('a file that cannot be compressed stays, is counted, and does not hold up the others', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   // The name fits, the temporary's longer one does not.
   const fileName = `${'n'.repeat(225)}.log`;
   const rotated = `${'n'.repeat(225)}-2026-11-14T00-00-00.000.log`;
@@ -92,7 +84,7 @@ test('a file that cannot be compressed stays, is counted, and does not hold up t
 });
 
 test('only the newest files are kept, both forms of one counting once', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   for (const day of [10, 11, 12, 13]) await writeFile(join(dir, `porthole-2026-11-${day}T00-00-00.000.log.gz`), '');
   await writeFile(join(dir, 'porthole-2026-11-13T00-00-00.000.log'), '');
   const log = await openTestLog({ dir, keepFiles: 2 });
@@ -106,7 +98,7 @@ test('only the newest files are kept, both forms of one counting once', async ()
 });
 
 test('files are removed when their rotation is too long ago', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   for (const day of [12, 13, 14]) await writeFile(join(dir, `porthole-2026-11-${day}T12-00-00.000.log`), '');
   const log = await openTestLog({ dir, keepAgeMs: 2 * DAY_MS, now: testClock(NOON_MS).now });
   await log.close();
@@ -118,7 +110,7 @@ test('files are removed when their rotation is too long ago', async () => {
 });
 
 test('rotation itself keeps the number of files', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir, maxFileBytes: 100, keepFiles: 3 });
   for (const message of numbered(0, 10)) {
     log.component('x').info('n', message);
@@ -129,7 +121,7 @@ test('rotation itself keeps the number of files', async () => {
 });
 
 test('nothing but our own rotated files is ever removed', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const foreign = [
     'lind-broker-2020-01-01T00-00-00.000.log',
     'porthole-2020-01-01.log',

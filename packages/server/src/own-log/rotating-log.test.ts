@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { messagesIn, numbered, openTestLog, splitLines, tempDir, testClock } from './testing/temp-log.ts';
+import { messagesIn, numbered, openTestLog, splitLines, testClock } from './testing/temp-log.ts';
 
 /** Linux has a device that answers every write as a full disk does. */
 const testFullDisk = test.skipIf(!existsSync('/dev/full'));
 
 test('a full queue drops, counts, and reports how many as soon as there is room', async () => {
-  const log = await openTestLog({ dir: await tempDir(), level: 'error', maxQueueBytes: 1000 });
+  const log = await openTestLog({ dir: tempDir(), level: 'error', maxQueueBytes: 1000 });
   const logger = log.component('x');
   for (const message of numbered(0, 50)) logger.error('n', message);
   const { dropped } = log.stats();
@@ -32,7 +33,7 @@ test('a full queue drops, counts, and reports how many as soon as there is room'
 });
 
 testFullDisk('records wait while the disk refuses them and are written once it takes them', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await symlink('/dev/full', join(dir, 'porthole.log'));
   const log = await openTestLog({ dir });
   const logger = log.component('x');
@@ -60,7 +61,7 @@ testFullDisk('records wait while the disk refuses them and are written once it t
 });
 
 test('a directory that cannot be made does not stop the node, and is tried again', async () => {
-  const parent = join(await tempDir(), 'log');
+  const parent = join(tempDir(), 'log');
   await writeFile(parent, 'a file in the way');
   const log = await openTestLog({ dir: join(parent, 'node') });
   expect(log.stats()).toMatchObject({ errors: 1, lastError: expect.stringContaining('ENOTDIR') });
@@ -72,7 +73,7 @@ test('a directory that cannot be made does not stop the node, and is tried again
 });
 
 testFullDisk('without any call the retry comes by itself', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await symlink('/dev/full', join(dir, 'porthole.log'));
   const log = await openTestLog({ dir });
   log.component('x').info('n', 'patient');
@@ -82,7 +83,7 @@ testFullDisk('without any call the retry comes by itself', async () => {
 });
 
 test('a rename that fails leaves the log in its file and is counted', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const clock = testClock();
   const log = await openTestLog({
     dir,
@@ -98,7 +99,7 @@ test('a rename that fails leaves the log in its file and is counted', async () =
 });
 
 testFullDisk('closing gives up what the disk refuses, and later records count as dropped', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await symlink('/dev/full', join(dir, 'porthole.log'));
   const log = await openTestLog({ dir });
   const logger = log.component('x');
@@ -112,7 +113,7 @@ testFullDisk('closing gives up what the disk refuses, and later records count as
 });
 
 test('flushSync puts everything into the file before it returns, after the running write', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir });
   const logger = log.component('x');
   for (const message of numbered(0, 5000)) logger.info('n', message);
@@ -128,7 +129,7 @@ test('flushSync puts everything into the file before it returns, after the runni
 });
 
 testFullDisk('flushSync on a disk that refuses keeps the records for later', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   await symlink('/dev/full', join(dir, 'porthole.log'));
   const log = await openTestLog({ dir });
   for (const message of numbered(0, 3)) log.component('x').info('n', message);
@@ -140,7 +141,7 @@ testFullDisk('flushSync on a disk that refuses keeps the records for later', asy
 });
 
 test('flushSync ends a line that somebody left open', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const log = await openTestLog({ dir });
   await appendFile(log.place, 'cut');
   log.component('x').info('n', 'next');

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { bundleProgram } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { familyLines, logNames, numbered, parseMessage, tempDir } from './testing/temp-log.ts';
+import { familyLines, logNames, numbered, parseMessage } from './testing/temp-log.ts';
 
 const PROGRAM = `
   import { openOwnLog } from './own-log.ts';
@@ -17,7 +18,7 @@ const PROGRAM = `
 `;
 
 test('two processes rotating and compressing one file lose and mix nothing', async () => {
-  const dir = await tempDir();
+  const dir = tempDir();
   const program = bundleProgram(PROGRAM, import.meta.dirname);
   const run = (component: string): Promise<unknown> =>
     promisify(execFile)(process.execPath, [program], {

@@ -1,5 +1,5 @@
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
-import { tempDir } from '../testing/test-node.ts';
 import pinoTransport from './pino.ts';
 import { PortholeTransport } from './winston.ts';
 

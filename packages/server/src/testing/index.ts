@@ -43,6 +43,5 @@ export {
   startTestNode,
   startWithSharedThreads,
   type TestNode,
-  tempDir,
   testSettings,
 } from './test-node.ts';

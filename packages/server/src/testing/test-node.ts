@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SHARED_THREADS } from '@porthole/logs/testing';
-import { beforeAll, onTestFinished } from 'vitest';
+import { onEnd, share, tempDir } from '@porthole/records/testing';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
 
@@ -29,17 +28,6 @@ export function startWithSharedThreads(options: StartNodeOptions): Promise<Runni
   return startNode({ ownsProcess: true, ...threads, ...options });
 }
 
-/** A fresh directory, by its real path, removed when the test ends. */
-export function tempDir(): string {
-  const dir = makeDir();
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
-function makeDir(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), 'porthole-node-')));
-}
-
 /** Free ports, an own log that is kept apart from the logs shown, and no log that is open because it is counted. */
 export function testSettings(dir: string, given: PartialSettings = {}): PartialSettings {
   return {
@@ -54,9 +42,17 @@ export function testSettings(dir: string, given: PartialSettings = {}): PartialS
 
 /** A node on free ports that shows a directory of its own; stopped when the test ends. */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
-  const node = await openTestNode(options, tempDir());
-  onTestFinished(() => node.running.stop());
-  return node;
+  const { files = {}, settings = {}, ...rest } = options;
+  const dir = tempDir();
+  const logDir = join(dir, 'logs');
+  mkdirSync(logDir);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(logDir, name)), { recursive: true });
+    writeFileSync(join(logDir, name), content);
+  }
+  const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
+  onEnd(() => running.stop());
+  return { running, port: running.node.httpPort, dir, logDir };
 }
 
 /**
@@ -65,26 +61,8 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
  */
 export function shareTestNode(options: TestNodeOptions = {}): Readonly<TestNode> {
   const shared = {} as TestNode;
-  beforeAll(async () => {
-    const dir = makeDir();
-    Object.assign(shared, await openTestNode(options, dir));
-    return async () => {
-      await shared.running.stop();
-      rmSync(dir, { recursive: true, force: true });
-    };
-  });
+  share(async () => Object.assign(shared, await startTestNode(options)));
   return shared;
-}
-
-async function openTestNode({ files = {}, settings = {}, ...rest }: TestNodeOptions, dir: string): Promise<TestNode> {
-  const logDir = join(dir, 'logs');
-  mkdirSync(logDir);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(logDir, name)), { recursive: true });
-    writeFileSync(join(logDir, name), content);
-  }
-  const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
-  return { running, port: running.node.httpPort, dir, logDir };
 }
 
 /** TCP connections that a server on this port still holds: not those the system only remembers (TIME_WAIT). */

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { MAX_VIEWS, type SavedViews } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 import { SavedViewStore } from './saved-views.ts';
 
 type Keys = NonNullable<ReturnType<ConstructorParameters<typeof SavedViewStore>[0]['keys']>>;

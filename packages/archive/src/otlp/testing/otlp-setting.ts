@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LogDir, type Scrubbing } from '@porthole/logs';
-import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { SHARED_THREADS } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { onTestFinished } from 'vitest';
 import { LogShipper, type ShipperOptions } from '../../ship/log-shipper.ts';
 import { type OtlpOptions, OtlpSink } from '../otlp-sink.ts';

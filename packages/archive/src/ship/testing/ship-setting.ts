@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { eventually, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../../schema/schema.ts';

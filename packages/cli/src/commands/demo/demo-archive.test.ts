@@ -1,4 +1,4 @@
-import { tempDir } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { startDemoClickHouse } from './demo-archive.ts';
 import { freePorts } from './demo-nodes.ts';

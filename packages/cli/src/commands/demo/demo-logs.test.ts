@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { SHARED_THREADS } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom, DEMO_LOGS } from './demo-logs.ts';
 import { LiveLog, writeHistory } from './write-records.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { tempDir } from '@porthole/records/testing';
 import { StartError, startNode } from '@porthole/server';
-import { tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePorts, startOnFreePorts } from './demo-nodes.ts';
 

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { onEnd, tempDir } from '@porthole/records/testing';
 import { EtcdGateway } from './etcd-gateway.ts';
 
 /** For slow machines with a busy disk; usually etcd starts in a fraction of it. */
@@ -23,14 +22,13 @@ export interface TestEtcdOptions {
 
 /** Starts a real etcd on free ports; stopped and removed when the test ends. */
 export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<TestEtcd> {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-etcd-'));
+  const dir = tempDir();
   const etcd = new TestEtcd(dir, options);
   const kill = (): void => etcd.killNow();
   process.once('exit', kill); // also when the tests are aborted
-  onTestFinished(async () => {
+  onEnd(async () => {
     process.removeListener('exit', kill);
     await etcd.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
   await etcd.start();
   return etcd;

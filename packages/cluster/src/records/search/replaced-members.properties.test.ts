@@ -6,9 +6,9 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import { createZone, LogDir } from '@porthole/logs';
-import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RecordedNode } from '../../recorder/recorded-node.ts';

@@ -1,9 +1,8 @@
 import fs from 'node:fs';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { resumeCursor } from '../../cursor/cursor.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { tempDir } from '../../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../../types.ts';
 import { collectFollow, onlyRecords, openHub, recordTexts } from '../testing/open-hub.ts';
 import { seededRandom } from '../testing/seeded-random.ts';

@@ -13,11 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { isSystemError } from '../../log-error.ts';
 import { listFiles } from '../../read/list.ts';
 import { eventually } from '../../testing/eventually.ts';
-import { openBelow, tempDir } from '../../testing/temp-dir.ts';
+import { openBelow } from '../../testing/temp-dir.ts';
 import type { FollowItem } from '../../types.ts';
 import type { FollowHubDeps } from '../follow-hub.ts';
 import { type Collected, collectFollow, openHub } from '../testing/open-hub.ts';

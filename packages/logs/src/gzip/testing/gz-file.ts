@@ -2,8 +2,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createGzip, type ZlibOptions } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { onTestFinished } from 'vitest';
-import { tempDir } from '../../testing/temp-dir.ts';
 import { type BuildGzMapOptions, buildGzMap, type GzMap, GzText } from '../gz-map.ts';
 
 export interface GzFile {

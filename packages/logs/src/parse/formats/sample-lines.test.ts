@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { runSearch } from '../../testing/run-search.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 import { createZone } from '../zone.ts';
 import { joinSamples, samplePlaces } from './sample-lines.ts';
 

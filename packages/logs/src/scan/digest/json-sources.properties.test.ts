@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createZone } from '../../parse/zone.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
 import { slowDigest } from '../../testing/slow-counts.ts';
 import { readFamilyRecords } from '../../testing/slow-logs.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 
 const ZONE = createZone('UTC');
 

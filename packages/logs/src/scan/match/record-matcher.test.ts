@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { filterToQuery } from '../../query/filter-to-query.ts';
@@ -9,7 +9,7 @@ import { randomDir } from '../../testing/random-dir.ts';
 import { logSpec } from '../../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../../testing/random-queries.ts';
 import { runSearch } from '../../testing/run-search.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
 import { createRecordFilter } from './record-matcher.ts';
 

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { readTail } from '../../testing/read-bytes.ts';
 import { runSearch } from '../../testing/run-search.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 import { compileRegex } from './regex.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';

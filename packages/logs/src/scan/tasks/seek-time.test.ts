@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@porthole/records/testing';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
@@ -8,7 +8,7 @@ import { createFormat } from '../../parse/detect-format.ts';
 import { Scrubber, type ScrubRules } from '../../scrub/scrubber.ts';
 import { BERLIN } from '../../testing/random-record.ts';
 import { runSearch } from '../../testing/run-search.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 import { DISORDER_MS, firstAt, seekTime } from './seek-time.ts';
 
 const kernel = new ScanKernel();

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, test } from 'vitest';
 import { runSearch } from '../../testing/run-search.ts';
-import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import { openDir } from '../../testing/temp-dir.ts';
 
 /** Longer than the head that identifies a file. */
 const BANNER = 'a banner without a time\n'.repeat(60);

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Role } from '@porthole/contract';
+import { tempDir } from '@porthole/records/testing';
 import type { PartialSettings } from '../../settings/settings.ts';
-import { startTestNode, type TestNode, type TestNodeOptions, tempDir } from '../../testing/test-node.ts';
+import { startTestNode, type TestNode, type TestNodeOptions } from '../../testing/test-node.ts';
 import { createToken } from '../tokens.ts';
 import { type Certificate, createAuthority, issue, issueForNode } from './certificates.ts';
 import { AUDIENCE, createSigner, ISSUER, type Signer, toKeySet } from './jwt-maker.ts';

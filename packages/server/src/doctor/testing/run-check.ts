@@ -1,6 +1,6 @@
+import { tempDir } from '@porthole/records/testing';
 import { loadSettings } from '../../settings/load-settings.ts';
 import type { PartialSettings } from '../../settings/settings.ts';
-import { tempDir } from '../../testing/test-node.ts';
 import { type CheckContext, type CheckOutcome, type SystemFacts, THIS_SYSTEM } from '../check-result.ts';
 
 export interface RunCheckOptions {

@@ -1,12 +1,13 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { Agent, WebSocket } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../../auth/tokens.ts';
 import { selfSigned } from '../../doctor/testing/self-signed.ts';
 import { openSocket, sendRequest } from '../../testing/send-request.ts';
-import { shareTestNode, startTestNode, tempDir } from '../../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../../testing/test-node.ts';
 
 const START_MS = Date.parse('2026-11-15T05:00:00Z');
 const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR'];

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { createZone } from '@porthole/logs';
@@ -7,13 +6,6 @@ import { onTestFinished } from 'vitest';
 import { type OwnLog, type OwnLogOptions, openOwnLog } from '../own-log.ts';
 
 export const NOON_MS = Date.UTC(2026, 10, 15, 12, 0, 0);
-
-/** A directory that is removed after the test. */
-export async function tempDir(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'porthole-own-log-'));
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** A clock that tests move. */
 export interface TestClock {
