@@ -31,7 +31,10 @@ export class RoleDiscovery {
   async run({ signal }: CallOptions = {}): Promise<void> {
     const { directory, againMs } = this.#deps;
     const nowMs = performance.now();
-    const strangers = directory.strangers.filter(({ id }) => nowMs - (this.#triedMs.get(id) ?? -Infinity) >= againMs);
+    const unknown = directory.strangers;
+    const ids = new Set(unknown.map(({ id }) => id));
+    for (const id of this.#triedMs.keys()) if (!ids.has(id)) this.#triedMs.delete(id);
+    const strangers = unknown.filter(({ id }) => nowMs - (this.#triedMs.get(id) ?? -Infinity) >= againMs);
     await inParallel(strangers, AT_ONCE, async ({ id }) => {
       this.#triedMs.set(id, nowMs);
       await this.#describe(id, signal);

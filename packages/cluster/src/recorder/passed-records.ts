@@ -54,7 +54,9 @@ export class PassedRecords {
         if (this.#kept.get(id) === own && !isRecorded(id)) await this.#keep(id, items, zone);
       },
       close: () => {
-        if (this.#kept.get(id) === own) this.#kept.delete(id);
+        if (this.#kept.get(id) !== own) return;
+        this.#kept.delete(id);
+        this.#savedMs.delete(id);
       },
     };
   }

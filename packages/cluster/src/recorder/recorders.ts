@@ -45,7 +45,7 @@ export class Recorders {
     | undefined;
 
   /** Since when nodes do not respond, by the monotonic clock. */
-  readonly #failedSince = new Map<string, number>();
+  #failedSince: ReadonlyMap<string, number> = new Map();
 
   constructor(deps: RecordersDeps) {
     this.#deps = deps;
@@ -83,14 +83,9 @@ export class Recorders {
   }
 
   #failed(all: ReturnType<Peers['all']>, nowMs: number): ReadonlySet<string> {
-    const failed = new Set<string>();
-    for (const { member, hasFailed } of all) {
-      const sinceMs = hasFailed ? (this.#failedSince.get(member.id) ?? nowMs) : undefined;
-      if (sinceMs === undefined) this.#failedSince.delete(member.id);
-      else this.#failedSince.set(member.id, sinceMs);
-      if (sinceMs !== undefined && nowMs - sinceMs >= this.#failedMs) failed.add(member.id);
-    }
-    return failed;
+    const failing = all.flatMap(({ member, hasFailed }) => (hasFailed ? member.id : []));
+    this.#failedSince = new Map(failing.map((id) => [id, this.#failedSince.get(id) ?? nowMs]));
+    return new Set(failing.filter((id) => nowMs - (this.#failedSince.get(id) ?? nowMs) >= this.#failedMs));
   }
 
   #zoneOf(id: string): string | undefined {

@@ -249,7 +249,8 @@ export class Recordings {
     const isOver = known?.found?.lostMs !== null && Boolean(this.#deps.profiles.getDeparted(id));
     if (!known || performance.now() - known.atMs > (isOver ? GONE_MS : FOUND_MS)) {
       const found = await this.#asking.run(id, (signal) => this.#ask(id, signal), options);
-      this.#found.set(id, { found, atMs: performance.now() });
+      // A client may ask for any id.
+      if (found || this.#deps.profiles.get(id)) this.#found.set(id, { found, atMs: performance.now() });
     }
     return this.known(id);
   }

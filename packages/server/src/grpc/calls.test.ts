@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { createClient } from '@porthole/client';
 import { ERROR_KINDS, type NodeState, PortholeError, searchItems } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startTestNode } from '../testing/test-node.ts';
 import { connect, connectNode } from './testing/connect.ts';
 
@@ -24,6 +26,22 @@ async function all<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
 }
 
 const SEARCH = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
+
+describe('a path that a client has made up', () => {
+  it('becomes no series of the metrics', async () => {
+    const { running } = await startPair();
+    const session = connectHttp2(`http://127.0.0.1:${running.node.grpcPort}`);
+    onTestFinished(() => session.destroy());
+    for (let n = 0; n < 20; n++) {
+      const headers = { ':method': 'POST', ':path': `/invented.Invented/INVENTED${n}`, 'content-type': 'application/grpc' };
+      const stream = session.request(headers);
+      stream.end();
+      await once(stream.resume(), 'close');
+    }
+    const text = await (await fetch(`${running.url}metrics`)).text();
+    expect(text).not.toContain('INVENTED');
+  });
+});
 
 describe('what happened, over gRPC', () => {
   it('is the same as over HTTP: events, of one kind, and the history of the configuration', async () => {

@@ -74,6 +74,19 @@ describe('HTTP/2 over TLS', () => {
     expect((await ask(session, search, 'x'.repeat(MAX_BODY_BYTES + 1))).status).toBe(413);
   });
 
+  it('counts all methods of no route as one, whatever a client without credentials invents', async () => {
+    const { node, session } = await serve();
+    const invented = Array.from({ length: 300 }, (_, n) => `INVENTED${n}`);
+    const asked = invented.map((method) => ask(session, { ':path': PATHS.logList, ':method': method }));
+    const statuses = (await Promise.all(asked)).map(({ status }) => Number(status));
+    expect(statuses.every((status) => status >= 400 && status < 500)).toBe(true);
+    const authorization = `Bearer ${node.tokens.admin}`;
+    const text = (await ask(session, { ':path': PATHS.metrics, authorization })).body.toString();
+    expect(text).not.toContain('INVENTED');
+    const counted = text.matchAll(/^porthole_http_requests_total\{.*method="other".*\} (\d+)$/gm);
+    expect([...counted].reduce((sum, [, value]) => sum + Number(value), 0)).toBe(invented.length);
+  });
+
   it('knows clients by their certificates, and serves many requests at once', async () => {
     const { node } = await serve();
     const session = open(node, node.issueCertificate('viewer'));

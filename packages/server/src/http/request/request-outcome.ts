@@ -1,4 +1,4 @@
-import { codeOf, type ErrorCode, errorMessage } from '@porthole/contract';
+import { codeOf, type ErrorCode, errorMessage, getRoute, ROUTE_IDS } from '@porthole/contract';
 import { CredentialsEnded } from '../../auth/access.ts';
 import type { AccessLog } from '../../auth/access-log.ts';
 import { plainAddress } from '../../auth/identity.ts';
@@ -12,6 +12,10 @@ import { routeOperation, routeTemplate } from './find-route.ts';
 
 /** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
+
+/** Over HTTP/2 a method can be any token: those of no route are one, so that no client makes series or fields of its own. */
+const METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', ...ROUTE_IDS.map((id) => getRoute(id).method)]);
+const OTHER_METHODS = 'other';
 
 export const NO_QUERY = new URLSearchParams();
 
@@ -84,7 +88,7 @@ export class RequestOutcome {
     const { request, response, context } = this.#of;
     const seconds = (performance.now() - this.startedMs) / 1000;
     const status = response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST;
-    metrics.countRequest({ route: this.operation, method: request.method ?? '', status, bytes, seconds });
+    metrics.countRequest({ route: this.operation, method: this.#method, status, bytes, seconds });
     accessLog.note({
       identity: context.identity,
       address: plainAddress(remoteAddress(request)),
@@ -112,6 +116,11 @@ export class RequestOutcome {
 
   get #logged(): LoggedRequest {
     const { target } = this.#of.context;
-    return { id: this.#id, method: this.#of.request.method ?? '', route: target ? routeTemplate(target) : 'none' };
+    return { id: this.#id, method: this.#method, route: target ? routeTemplate(target) : 'none' };
+  }
+
+  get #method(): string {
+    const { method = '' } = this.#of.request;
+    return METHODS.has(method) ? method : OTHER_METHODS;
   }
 }
