@@ -128,7 +128,7 @@ class TimedSink extends ClickHouseSink {
   }
 }
 
-function startShipper(context: BenchContext, dir: string, sink: ClickHouseSink): Promise<LogShipper> {
+function startShipper(context: BenchContext, dir: string, sink: ClickHouseSink): LogShipper {
   const logs = new LogDir(dir, { workers: 1 });
   const node = { cluster: 'bench', node: dir, role: 'bench' };
   return LogShipper.open({ logs, sink, positionsDir: context.tempDir(), ...node });

@@ -201,7 +201,7 @@ describe.skipIf(!canMount())('a disk for the indexes', () => {
     onTestFinished(() => logs.close());
     expect(await countErrors(logs)).toBe(3);
     await eventually(() => expect(problems).toEqual([`${index}: ${fault.code}`]));
-    expect(logs.usage.diskIndex).toMatchObject({ isFailing: true });
+    expect(logs.usage.diskIndex).toMatchObject({ problem: `${index}: ${fault.code}` });
     expect(await countErrors(logs)).toBe(3);
     await logs.close();
     expect(problems).toHaveLength(1);

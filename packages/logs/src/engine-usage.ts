@@ -22,7 +22,7 @@ export const NO_DISK_INDEX: DiskIndexUsage = {
   files: 0,
   dropped: 0,
   evicted: 0,
-  isFailing: false,
+  problem: undefined,
   builtBytes: 0,
 };
 

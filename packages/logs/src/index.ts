@@ -23,7 +23,7 @@ export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
 export { assertSafeName, isSafeName } from './file/open-inside.ts';
-export { isAbandoned, replaceFile } from './file/replace-file.ts';
+export { isLeftOver, removeHalfWritten, replaceFile } from './file/replace-file.ts';
 export { SeenPaths } from './file/seen-paths.ts';
 export { OneChunk } from './file/shared-reads.ts';
 export type { LogMount, LogTree, OwnPaths } from './file/tree.ts';

@@ -190,3 +190,13 @@ export function awaitedLater<T>(work: Promise<T>): Promise<T> {
 
 /** Nothing runs. */
 export const NO_WORK = Promise.resolve() as Owned;
+
+/** Waits for all of them, but not longer. */
+export async function allWithin(mostMs: number, all: Iterable<Promise<void> | undefined>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const longEnough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, mostMs);
+  });
+  await Promise.race([Promise.all(all), longEnough]);
+  clearTimeout(timer);
+}

@@ -1,6 +1,6 @@
 import type { SecretFingerprint } from '@porthole/cluster';
 import type { NodePast } from '@porthole/cluster/past';
-import { labelsOf, type NodeObject } from '@porthole/contract';
+import { errorMessage, labelsOf, type NodeObject } from '@porthole/contract';
 import {
   createHiddenNames,
   createZone,
@@ -8,9 +8,11 @@ import {
   type LogDirOptions,
   type LogMount,
   PATTERN_NAMES,
+  removeHalfWritten,
   Scrubbing,
   type WorkerPool,
 } from '@porthole/logs';
+import { allWithin, owned, unneeded } from '@porthole/logs/shared';
 import type { NodeArchive } from './archive/node-archive.ts';
 import type { NodeOtlp, NodeOtlpDeps } from './archive/node-otlp.ts';
 import type { Access } from './auth/access.ts';
@@ -100,6 +102,31 @@ export async function openNodeComponents(
   loaded: LoadedSettings,
   options: NodeComponentsOptions,
 ): Promise<NodeComponents> {
+  const opened: Closable[] = [];
+  const close = async () => {
+    for (const part of opened.splice(0).reverse()) await part.close();
+  };
+  const keep = <T extends Closable | undefined>(part: T): T => {
+    if (part) opened.push(part);
+    return part;
+  };
+  try {
+    return { ...(await openAll(loaded, { ...options, keep })), close };
+  } catch (error) {
+    await unneeded(close()); // why the node cannot start is what matters
+    throw error;
+  }
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** `keep`: what is opened is closed with the node, or with a start that fails; the last first. */
+async function openAll(
+  loaded: LoadedSettings,
+  { keep, ...options }: NodeComponentsOptions & { keep<T extends Closable | undefined>(part: T): T },
+): Promise<Omit<NodeComponents, 'close'>> {
   const { settings } = loaded;
   const zone = createZone(settings.node.timeZone);
   const tls = await readTlsFiles(settings);
@@ -118,31 +145,35 @@ export async function openNodeComponents(
   const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { given: options.config, fingerprint });
   const { logger, threads } = options;
   const openLog = (changes: Partial<OwnLogOptions>) => openLogOf({ ...settings.logging, zone, ...changes }, logger);
-  const ownLog = await startOwnLog(openLog);
+  const ownLog = keep(await startOwnLog(openLog));
   secrets.reportTo(ownLog.component('logs'));
   warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, loaded)));
   const hidden = await hiddenLogs(settings, logPath);
-  const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
+  const reloadedFiles = keep(new ReloadedFiles(ownLog.component('auth')));
   const accessLog = createAccessLog({
     mode: settings.logging.access,
     isGuarded: access.isGuarded,
     isDenied: createHiddenNames(hidden),
     open: () => openLog({ level: 'info', fileName: ACCESS_LOG }),
   });
-  const journal = await startJournal(settings, ownLog);
+  keep(accessLog);
+  const journal = keep(await startJournal(settings, ownLog));
   const mounts = journal ? [journal.mount] : undefined;
   const log = ownLog.component('logs');
-  const logs = await openLogDir(settings, {
-    ...{ path: logPath, zone, hidden, scrubbing, threads, mounts, log },
-    deleted: (selection) => archive?.deleted(selection) ?? [],
-  });
-  const begun = await openEvents(settings, {
-    ...{ config, ownLog, logs, threads, scrubbing },
-    version: options.node().version,
-    startedMs: options.node().onlineTime,
-  });
-  const happened = typeof begun === 'string' ? undefined : begun;
-  if (typeof begun === 'string') warnings.push(begun);
+  const logs = keep(
+    await openLogDir(settings, {
+      ...{ path: logPath, zone, hidden, scrubbing, threads, mounts, log },
+      deleted: (selection) => archive?.deleted(selection) ?? [],
+    }),
+  );
+  if (!loaded.writesNothing) void owned(removeLeftOvers(settings), (error) => log.warn('start', errorMessage(error)));
+  const happened = keep(
+    await openEvents(settings, {
+      ...{ config, ownLog, logs, threads, scrubbing },
+      version: options.node().version,
+      startedMs: options.node().onlineTime,
+    }),
+  );
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const labels = labelsOf(settings.node.labels);
   const self = { node: options.node, role: settings.cluster.role, labels, config, logs, zone, observes };
@@ -151,6 +182,7 @@ export async function openNodeComponents(
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
   const otlp = await openOtlp({ settings, logs, events: happened?.written, log: ownLog.component('otlp') });
+  keep({ close: () => allWithin(SHIPPING_MS, [archive?.close(), otlp?.close()]) });
   const events = happened?.events.log;
   const notifier = await openNotifier(settings, {
     past: happened?.past,
@@ -159,7 +191,7 @@ export async function openNodeComponents(
     log: ownLog.component('notify'),
   });
   if (settings.notify.webhook.length > 0 && !notifier)
-    warnings.push('notify.webhook: nothing is sent, because this node keeps no events');
+    warnings.push('notify.webhook: nothing is sent, because this node keeps no events: events.max-size is 0');
   const { maxStreams: max, maxStreamsPerClient: perClient } = settings.http;
   const slots = new StreamSlots({ max, perClient, hasMembers: settings.cluster.tokenFile !== '' });
   const untilFree = (mostMs: number) => slots.untilFree(mostMs);
@@ -184,26 +216,23 @@ export async function openNodeComponents(
   const checks = {
     ...(hasLogs && { 'log directory': () => probeLogDir(logPath) }),
     configuration: () => config.check(),
-    'own log': async () => checkOwnLog(ownLog, happened?.problem()),
+    'own log': async () => checkOwnLog(ownLog),
+    ...(!loaded.writesNothing && {
+      'access log': async () => checkWriter(accessLog.problem && `writing fails: ${accessLog.problem}`),
+      index: async () => checkWriter(logs.usage.diskIndex.problem),
+    }),
+    ...(happened && { events: async () => checkWriter(happened.problem()) }),
+    ...(happened && { 'config history': async () => checkWriter(happened.historyProblem()) }),
+    ...(notifier && { webhooks: async () => notifier.check() }),
     ...(journal && { journal: async () => journal.check() }),
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
+    ...(cluster.isConfigured && { recordings: async () => checkWriter(cluster.recorderProblem ?? undefined) }),
     ...(archive && { archive: async () => archive.check() }),
     ...(otlp && { otlp: async () => otlp.check() }),
   };
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
-  const close = () =>
-    closeAll(
-      reloadedFiles,
-      ...(archive ? [archive] : []),
-      ...(otlp ? [otlp] : []),
-      logs,
-      ...(happened ? [happened] : []),
-      ...(journal ? [journal] : []),
-      accessLog,
-      ownLog,
-    );
   const components = {
     tls,
     access,
@@ -217,11 +246,12 @@ export async function openNodeComponents(
     cluster,
     slots,
   };
-  return { ...components, happened, views, archive, otlp, health, warnings, close };
+  return { ...components, happened, views, archive, otlp, health, warnings };
 }
 
-async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {
-  for (const component of components) await component.close();
+/** What processes that were killed have left half-written. */
+async function removeLeftOvers(settings: Settings): Promise<void> {
+  for (const dir of Object.values(ownDirs(settings))) await removeHalfWritten(dir);
 }
 
 interface ConfigOptions {
@@ -240,6 +270,9 @@ async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint
   const config = await openConfig(loaded, { given, fingerprint, onSecrets, thread });
   return { scrubbing, secrets, config };
 }
+
+/** Of the five seconds that a stop waits for what the node is connected to: the cluster has the rest. */
+const SHIPPING_MS = 2500;
 
 /** The default limit of searches per client: a quarter of all. */
 const CLIENT_SHARE = 4;
@@ -373,8 +406,12 @@ async function startOwnLog(open: (changes: Partial<OwnLogOptions>) => Promise<Ow
   return log;
 }
 
-function checkOwnLog(ownLog: OwnLog, eventsProblem: string | undefined): { ok: boolean; detail: string } {
-  if (eventsProblem !== undefined) return { ok: false, detail: eventsProblem };
+/** Of what the node writes for itself; see docs/reliability.md. */
+function checkWriter(problem: string | undefined): { ok: boolean; detail: string } {
+  return { ok: problem === undefined, detail: problem ?? 'written' };
+}
+
+function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
   const { dropped, lastError, isFailing } = ownLog.stats();
   if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
   return {
@@ -393,12 +430,11 @@ function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFi
   return { ok: false, detail: `${problems.join('; ')}; the last valid version stays in use` };
 }
 
-export function checkCluster({
-  status: { isFresh, detail },
-  recorderProblem,
-}: Pick<NodeCluster, 'status' | 'recorderProblem'>): { ok: boolean; detail: string } {
-  const problems = [...(isFresh ? [] : [detail]), ...(recorderProblem === null ? [] : [recorderProblem])];
-  return problems.length === 0 ? { ok: true, detail } : { ok: false, detail: problems.join('; ') };
+export function checkCluster({ status: { isFresh, detail } }: Pick<NodeCluster, 'status'>): {
+  ok: boolean;
+  detail: string;
+} {
+  return { ok: isFresh, detail };
 }
 
 /** Where indexes are kept. `undefined`: nowhere, because it is turned off. */

@@ -1,12 +1,13 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually, openBelow } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PartialSettings } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
 import { openRequest, requestJson, sendRequest } from './testing/send-request.ts';
-import { countConnections, startTestNode, testSettings } from './testing/test-node.ts';
+import { countConnections, startTestNode, startWithSharedThreads, testSettings } from './testing/test-node.ts';
 
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
 
@@ -49,6 +50,34 @@ describe('nodes in one process', () => {
     const text = readFileSync(join(dir, 'own', 'porthole.log'), 'utf8');
     expect(text).toMatch(/\tINFO\t[^\t]*start-node\.test\.ts:\d+\t\[storage\] \[compaction\]: done\t\{"files":3\}\n/);
     expect(text).toContain('the node has stopped');
+  });
+});
+
+describe('a start that fails', () => {
+  /** What this process holds open below a directory. */
+  const heldBelow = (dir: string) =>
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        const path = readlinkSync(`/proc/self/fd/${fd}`);
+        return path.startsWith(dir) ? [path] : [];
+      } catch {
+        return []; // the descriptor that lists them
+      }
+    });
+
+  it('leaves nothing open: a part that cannot be opened, a port that is taken', async () => {
+    const failures: [PartialSettings, (dir: string) => void, RegExp][] = [
+      [{ log: { journal: true } }, (dir) => writeFileSync(join(dir, 'journal'), ''), /^log.journal: /],
+      [{ http: { port: await takenPort() } }, () => {}, /is in use/],
+    ];
+    for (const [settings, prepare, expected] of failures) {
+      const dir = tempDir();
+      mkdirSync(join(dir, 'logs'));
+      writeFileSync(join(dir, 'logs', 'a.log'), 'a line\n');
+      prepare(dir);
+      await expect(startWithSharedThreads({ settings: testSettings(dir, settings) })).rejects.toThrow(expected);
+      expect(heldBelow(dir)).toEqual([]);
+    }
   });
 });
 

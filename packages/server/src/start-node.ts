@@ -49,14 +49,17 @@ export async function startNode(given: StartNodeOptions = {}): Promise<RunningNo
   const { components, node, loaded } = open;
   const { cluster } = components;
   const ports = await bindPorts(open);
-  const tlsFiles = tlsGroup(loaded.settings, { ports, components });
-  await components.reloadedFiles.start([...components.credentialFiles, ...tlsFiles, ...cluster.files]);
-  const url = nodeUrl(open);
-  await cluster.start(node, loaded.settings.http.socket === '' ? url : unreachableUrl(node)).catch(async (error) => {
+  let url: string;
+  try {
+    const tlsFiles = tlsGroup(loaded.settings, { ports, components });
+    await components.reloadedFiles.start([...components.credentialFiles, ...tlsFiles, ...cluster.files]);
+    url = nodeUrl(open);
+    await cluster.start(node, loaded.settings.http.socket === '' ? url : unreachableUrl(node));
+  } catch (error) {
     await ports.stop(0);
     await open.close();
     throw error;
-  });
+  }
   const stopHeartbeat = announceNode(open, url);
   const stopCollecting = ownsProcess ? giveMemoryBack() : undefined;
   const embedded = toEmbeddedNode(open, () => {

@@ -31,7 +31,7 @@ async function startShipper(clickhouse: ClickHouse, options: Partial<ShipperOpti
   const { logs = new LogDir(dir, { threads: SHARED_THREADS }), ...rest } = options;
   const node = { cluster: 'c', node: 'n', role: '' };
   const sink = new ClickHouseSink(clickhouse);
-  const shipper = await LogShipper.open({
+  const shipper = LogShipper.open({
     logs,
     sink,
     positionsDir: tempDir(),

@@ -63,8 +63,8 @@ const TURN_MS = 3000;
 /** Files are not held open for longer than this while the archive takes nothing. */
 const ROOM_MS = 2000;
 
-/** What closing waits for the batch in flight. */
-const CLOSE_MS = 5000;
+/** What closing waits for the batch in flight: what it does not end is sent again by the next run. */
+const CLOSE_MS = 1500;
 
 /** Ships the records of a node's logs, in the background. */
 export class LogShipper {
@@ -103,9 +103,8 @@ export class LogShipper {
     });
   }
 
-  /** Starts in the background. An archive that is away is a problem of the status, not of the start. */
-  static async open(options: ShipperOptions): Promise<LogShipper> {
-    await mkdir(options.positionsDir, { recursive: true, mode: 0o700 });
+  /** Starts in the background. An archive that is away, or a disk without room, is a problem of the status. */
+  static open(options: ShipperOptions): LogShipper {
     const shipper = new LogShipper(options);
     shipper.#running = owned(shipper.#run(), (error) => shipper.#report({ reading: toProblem(error, options.sink) }));
     return shipper;
@@ -131,8 +130,8 @@ export class LogShipper {
   /** Lets the batch in flight end, if it does so soon. */
   async close(): Promise<void> {
     this.#reading.abort();
-    await this.#running;
     const timer = setTimeout(() => this.#sending.abort(), CLOSE_MS);
+    await this.#running;
     await this.#sender.idle();
     clearTimeout(timer);
     this.#sending.abort();
@@ -170,8 +169,9 @@ export class LogShipper {
 
   /** Lists all logs once, and ships what is new of each, for a while. */
   async #round(): Promise<void> {
-    const { logs, isShipped = () => true } = this.#options;
+    const { logs, positionsDir, isShipped = () => true } = this.#options;
     const { signal } = this.#reading;
+    await mkdir(positionsDir, { recursive: true, mode: 0o700 });
     if (!this.#isResumed) await this.#resume();
     this.#isResumed = true;
     const families = new Map<string, LogFileDetails[]>();

@@ -20,7 +20,7 @@ const SENDS = 5;
 const TIMEOUT_MS = 10_000;
 
 /** What closing waits for the archive. */
-const CLOSE_MS = 5000;
+const CLOSE_MS = 1000;
 
 /** A record is written a little after its time: it may not have been there when files were listed. */
 const UNSEEN_MS = 1000;
@@ -87,8 +87,8 @@ export class ProgressWriter {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#writing;
     const timer = setTimeout(() => this.#stopping.abort(), CLOSE_MS);
+    await this.#writing;
     await this.#tryWrite();
     clearTimeout(timer);
   }

@@ -7,6 +7,7 @@ import { replaceFile } from '@porthole/logs';
 
 /** More than a person changes a configuration in years; each is a few KiB. */
 const MAX_VERSIONS = 500;
+const MAX_BYTES = 64 * 1024 ** 2;
 
 const MAX_FILE_BYTES = 8 * 1024 ** 2;
 
@@ -27,21 +28,34 @@ export interface ConfigValue {
   fingerprint?: string;
 }
 
-/** Every configuration that the node has had, one file for each content. */
+/** A configuration as the history stores it: its version is the hash of that. */
+export function toStoredConfig(config: string, values: readonly ConfigValue[]): StoredConfig {
+  const settings = values.map(({ key, value }) => ({ key, value }));
+  const version = createHash('sha256').update(JSON.stringify({ config, settings })).digest('hex').slice(0, 16);
+  return { version, config, settings };
+}
+
+/** Every configuration that the node has had, one file for each content. The oldest make room for a new one. */
 export class ConfigHistory {
   readonly #dir: string;
   readonly #maxVersions: number;
+  readonly #maxBytes: number;
 
-  constructor(dir: string, { maxVersions = MAX_VERSIONS } = {}) {
+  constructor(dir: string, { maxVersions = MAX_VERSIONS, maxBytes = MAX_BYTES } = {}) {
     this.#dir = dir;
     this.#maxVersions = maxVersions;
+    this.#maxBytes = maxBytes;
   }
 
-  /** Stores a configuration, if it is not known, and returns its version. */
+  /** Stores a configuration, if it is not known, and returns it. */
   async add(config: string, values: readonly ConfigValue[]): Promise<StoredConfig> {
-    const stored = values.map(({ key, value }) => ({ key, value }));
-    const text = JSON.stringify({ config, settings: stored });
-    const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    const stored = toStoredConfig(config, values);
+    await this.write(stored);
+    return stored;
+  }
+
+  /** One that is larger than all of the history may be is not stored. */
+  async write({ version, config, settings }: StoredConfig): Promise<void> {
     const path = this.#path(version);
     const now = new Date(); // clock: which version was last in use, by times of the file system
     try {
@@ -49,11 +63,18 @@ export class ConfigHistory {
       await utimes(path, now, now);
     } catch (error) {
       if (!isMissing(error)) throw error;
+      const text = Buffer.from(JSON.stringify({ config, settings }));
+      if (text.length > this.#maxBytes) return;
       await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+      await this.#makeRoom(text.length);
       await replaceFile(path, text);
-      await this.#dropOldest();
     }
-    return { version, config, settings: stored };
+  }
+
+  /** The versions that are stored. */
+  async versions(): Promise<ReadonlySet<string>> {
+    const names = await readdir(this.#dir).catch(noneIfMissing);
+    return new Set(names.flatMap((name) => FILE_NAME.exec(name)?.[1] ?? []));
   }
 
   /** `undefined`: not known, or not any more. */
@@ -71,15 +92,15 @@ export class ConfigHistory {
     return join(this.#dir, `${version}.json`);
   }
 
-  async #dropOldest(): Promise<void> {
-    const names = (await readdir(this.#dir)).filter((name) => FILE_NAME.test(name));
-    if (names.length <= this.#maxVersions) return;
-    const aged = await Promise.all(
-      names.map(async (name) => ({ name, modifiedMs: (await stat(join(this.#dir, name))).mtimeMs })),
-    );
-    aged.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    for (const { name } of aged.slice(0, names.length - this.#maxVersions))
-      await rm(join(this.#dir, name), { force: true });
+  async #makeRoom(bytes: number): Promise<void> {
+    const paths = [...(await this.versions())].map((version) => this.#path(version));
+    const files = await Promise.all(paths.map(async (path) => ({ path, stats: await stat(path) })));
+    files.sort((a, b) => b.stats.mtimeMs - a.stats.mtimeMs);
+    let total = bytes;
+    for (const [index, { path, stats }] of files.entries()) {
+      total += stats.size;
+      if (index + 1 >= this.#maxVersions || total > this.#maxBytes) await rm(path, { force: true });
+    }
   }
 }
 
@@ -114,8 +135,12 @@ async function readSmall(path: string): Promise<string | undefined> {
   }
 }
 
+function noneIfMissing(error: unknown): string[] {
+  if (!isMissing(error)) throw error;
+  return [];
+}
+
 /** A link is not followed: it counts as missing. */
 function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ELOOP';
+  return ['ENOENT', 'ELOOP', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -15,7 +15,13 @@ import type { FollowItem, FollowQuery, SearchEnd, SearchQuery } from '@porthole/
 import type { RecordBatch } from '@porthole/records';
 import { type ConfigHistory, compareValues } from './config-history.ts';
 
-export { ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from './config-history.ts';
+export {
+  ConfigHistory,
+  type ConfigValue,
+  compareValues,
+  type StoredConfig,
+  toStoredConfig,
+} from './config-history.ts';
 
 /** Starts and changes that are read for the history. */
 const MAX_EVENTS = 5000;
@@ -27,14 +33,23 @@ interface EventDir {
   close(): Promise<void>;
 }
 
+interface NodePastDeps {
+  logs: EventDir;
+  history: ConfigHistory;
+  isFailing?: () => boolean;
+}
+
 /** What happened to a node, read back: its own past, or what another node has recorded of it. */
 export class NodePast {
   readonly #logs: EventDir;
   readonly #history: ConfigHistory;
+  readonly #isFailing: () => boolean;
 
-  constructor({ logs, history }: { logs: EventDir; history: ConfigHistory }) {
+  /** `isFailing`: whether something cannot be written now. */
+  constructor({ logs, history, isFailing = () => false }: NodePastDeps) {
     this.#logs = logs;
     this.#history = history;
+    this.#isFailing = isFailing;
   }
 
   events(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<RecordBatch | SearchEnd> {
@@ -85,6 +100,7 @@ export class NodePast {
     const query = { kind: 'exists', field: 'config' } as const;
     const request = { order: 'newest', limit: MAX_EVENTS, before: 0, after: 0, query } as const;
     const seen: { version: string; timeMs: number }[] = [];
+    const kept = await this.#history.versions();
     let isComplete = false;
     for await (const items of searchItems({ search: (all, how) => this.events(all, how) }, request, options))
       for (const item of items) {
@@ -100,6 +116,7 @@ export class NodePast {
       if (last) last.toMs = timeMs;
       periods.push({ version, before: last?.version, fromMs: timeMs, toMs: null });
     }
+    isComplete &&= !this.#isFailing() && periods.every(({ version }) => kept.has(version));
     return { periods: periods.reverse(), isComplete };
   }
 }

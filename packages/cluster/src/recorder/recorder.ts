@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, errorMessage, MEMBER_HEARTBEAT_MS, toEvent, YIELD_MS, YIELD_PAST_MS } from '@porthole/contract';
-import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
+import { allWithin, NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, StartPoint } from '@porthole/logs/types';
 import { isBatch } from '@porthole/records';
 import type { Clocks } from '../fan-out/clock.ts';
@@ -9,7 +9,7 @@ import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { ConfigHistory } from '../past/config-history.ts';
 import { EventsNode } from '../past/events-node.ts';
-import { allWithin, withDeadline } from '../requests/bounded-calls.ts';
+import { withDeadline } from '../requests/bounded-calls.ts';
 import { expectFailure, reportMistake, toOutcome } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
 import { latestMs, type RecordedItem, type Recording } from './recording.ts';

@@ -53,13 +53,3 @@ export async function inParallel<T, R>(
   await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, workOn));
   return results;
 }
-
-/** Waits for all of them, but not longer. */
-export async function allWithin(mostMs: number, all: Iterable<Promise<void>>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const longEnough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, mostMs);
-  });
-  await Promise.race([Promise.all(all), longEnough]);
-  clearTimeout(timer);
-}

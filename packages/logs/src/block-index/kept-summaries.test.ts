@@ -109,7 +109,7 @@ describe('what was learned about blocks', () => {
     await eventually(() => expect(problems).toEqual([`${index} is not a directory`]));
     rmSync(index);
     await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
-    expect(logs.usage.diskIndex.isFailing).toBe(false);
+    expect(logs.usage.diskIndex.problem).toBeUndefined();
   });
 
   test('is compared with the text first if the file was changed, moved or written recently', async () => {

@@ -51,7 +51,7 @@ export class SummaryStore {
       const name = await this.#keys.name('blocks', { ...key, create: true });
       if (name === undefined) {
         // It has none any more if the rules have changed, by which it is masked.
-        if (this.#dir.usage.isFailing) isSaved = false;
+        if (this.#dir.usage.problem !== undefined) isSaved = false;
         continue;
       }
       // Before it is written: searches may learn more meanwhile.

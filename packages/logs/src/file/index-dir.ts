@@ -7,11 +7,10 @@ import { closeFd, openFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 import type { Scrubbing, ScrubRules } from '../scrub/scrubber.ts';
 import { KEPT, Shared } from '../shared.ts';
-import { isAbandoned, replaceFile } from './replace-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
 const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
-const HALF_WRITTEN = /^(?:[0-9a-f]{32}\.(?:blocks|text)|salt)\.[0-9a-f-]{36}\.tmp$/;
 const SALT_NAME = 'salt';
 const SALT_BYTES = 32;
 
@@ -47,8 +46,8 @@ export interface IndexDirUsage {
   dropped: number;
   /** Files removed to keep the limit. */
   evicted: number;
-  /** The last attempt to read or write failed. */
-  isFailing: boolean;
+  /** Why the last attempt to read or write failed; `undefined` if it did not. */
+  problem: string | undefined;
 }
 
 interface Entry {
@@ -89,8 +88,7 @@ export class IndexDir {
   get usage(): IndexDirUsage {
     let bytes = 0;
     for (const entry of this.#entries.values()) bytes += entry.bytes;
-    const isFailing = this.#problem !== undefined;
-    return { bytes, files: this.#entries.size, dropped: this.#dropped, evicted: this.#evicted, isFailing };
+    return { bytes, files: this.#entries.size, dropped: this.#dropped, evicted: this.#evicted, problem: this.#problem };
   }
 
   /** Bytes that may still be added without removing anything. */
@@ -228,13 +226,11 @@ export class IndexDir {
   async #readEntries(): Promise<boolean> {
     const entries = new Map<string, Entry>();
     for (const name of await readdir(this.#dir)) {
-      if (!ENTRY_NAME.test(name) && !HALF_WRITTEN.test(name)) continue;
+      if (!ENTRY_NAME.test(name)) continue;
       const stats = await lstat(join(this.#dir, name)).catch(undefinedIfMissing);
       if (!stats?.isFile()) continue;
-      if (ENTRY_NAME.test(name)) {
-        const { size: bytes, mtimeMs } = stats;
-        entries.set(name, { bytes, usedMs: mtimeMs, touchedMs: mtimeMs });
-      } else if (isAbandoned(stats)) await rm(join(this.#dir, name), { force: true });
+      const { size: bytes, mtimeMs } = stats;
+      entries.set(name, { bytes, usedMs: mtimeMs, touchedMs: mtimeMs });
     }
     this.#entries = entries;
     return true;

@@ -68,7 +68,7 @@ export class NodeArchive {
     const { archive, writer } = await this.#open();
     const self = { cluster: settings.cluster.name, node: id, role };
     const intervalMs = () => sendInterval(settings.archive.intervalMs, memberCount());
-    const shipper = await archive.LogShipper.open({
+    const shipper = archive.LogShipper.open({
       ...self,
       intervalMs,
       logs,

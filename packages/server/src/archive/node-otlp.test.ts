@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OtlpReceiver } from '@porthole/archive/testing';
 import { eventually } from '@porthole/logs/testing';
@@ -71,6 +71,29 @@ it('a node sends its records and its events, as what it is, and says how far it 
   expect(await metricOf(port, 'porthole_ship_up{sink="otlp"}')).toMatch(/ 1$/);
   expect(await metricOf(port, 'porthole_ship_refused_records_total{sink="otlp"}')).toMatch(/ 0$/);
   expect(await metricOf(port, 'porthole_archive_up')).toBeUndefined();
+});
+
+it('positions that cannot be written degrade the node, which starts, and sends once they can', async () => {
+  const receiver = await startReceiver();
+  const dir = tempDir();
+  mkdirSync(join(dir, 'logs'));
+  writeFileSync(join(dir, 'logs', 'a.log'), LINE);
+  writeFileSync(join(dir, 'otlp'), 'in the way');
+  const node = await startWithSharedThreads({
+    settings: testSettings(dir, { ship: { otlp: receiver.url, otlpIntervalMs: 100 } }),
+  });
+  onTestFinished(() => node.stop());
+  await eventually(async () => {
+    const detail = expect.stringMatching(/^OTLP_POSITION: E/) as string;
+    const { checks } = await requestJson<Ready>(node.node.httpPort, '/health/ready');
+    expect(checks).toContainEqual({ name: 'otlp', ok: false, detail });
+  });
+  expect(receiver.bodies).toEqual([]);
+  rmSync(join(dir, 'otlp'));
+  await eventually(() => expect(receiver.bodies).toContain('text'));
+  await eventually(async () =>
+    expect((await requestJson<Ready>(node.node.httpPort, '/health/ready')).status).toBe('ready'),
+  );
 });
 
 it('a receiver that is away degrades the node, and gets everything from the next run of it, once', async () => {

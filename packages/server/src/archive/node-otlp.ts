@@ -72,7 +72,7 @@ export class NodeOtlp {
         isEvents,
         version,
       });
-      const shipper = await Shipper.open({
+      const shipper = Shipper.open({
         logs: dir,
         sink,
         positionsDir: `${ownDirs(settings).otlp}/${name}`,

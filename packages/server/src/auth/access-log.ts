@@ -62,6 +62,8 @@ export interface AccessLog {
   /** Whether every request is logged, so that response records must be counted. */
   logsAll: boolean;
   note(entry: AccessEntry): void;
+  /** Why it cannot be written now; `undefined` if it can. */
+  readonly problem: string | undefined;
   close(): Promise<void>;
   /** For a process that is about to exit. */
   flushSync(): void;
@@ -96,6 +98,10 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
   };
   return {
     logsAll: mode === 'all',
+    get problem() {
+      const { isFailing, lastError } = opened?.stats() ?? {};
+      return isFailing ? lastError : undefined;
+    },
     note(entry) {
       // A program that embeds the node may still pass on requests.
       if (mode === 'off' || isClosed || !isOfInterest(entry)) return;

@@ -34,7 +34,7 @@ import {
   type TopQuery,
   type Zone,
 } from '@porthole/logs';
-import { ONCE, Shared } from '@porthole/logs/shared';
+import { allWithin, ONCE, Shared } from '@porthole/logs/shared';
 import type { NodeArchive } from '../archive/node-archive.ts';
 import type { NodeOtlp } from '../archive/node-otlp.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
@@ -69,6 +69,9 @@ export interface NodeClusterDeps {
   /** Resolves when no client waits for this node, or after this time. */
   untilFree?(mostMs: number): Promise<void>;
 }
+
+/** Of the five seconds that a stop waits for what the node is connected to: shipping has the rest. */
+const LEAVING_MS = 2500;
 
 /** What a node without a cluster shows. */
 const NO_GAUGES: ClusterGauges = {
@@ -150,9 +153,9 @@ export class NodeCluster implements ClusterState {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#releaseWaiting();
-    await this.#deps.notifier?.close();
     // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
-    await (await this.#opening.last())?.local.close();
+    const opened = this.#opening.last().then((open) => open?.local.close());
+    await allWithin(LEAVING_MS, [this.#deps.notifier?.close(), opened]);
   }
 
   async selfId(): Promise<string> {

@@ -1,7 +1,7 @@
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EVENT_LEVELS, type EventKind, isEventKind, parseJson } from '@porthole/contract';
-import { hasCode } from '../errors.ts';
+import { expectCode } from '../errors.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
 
 const FILE_NAME = 'events.log';
@@ -59,13 +59,15 @@ export class EventLog {
 
   // clock: times of events
   static async open({ dir, maxBytes, now = Date.now }: EventLogOptions): Promise<EventLog> {
-    // Only for the user of the node: events say what is configured.
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    const past = (await readTail(join(dir, FILE_NAME))).flatMap((line) => parseEvent(line) ?? []);
+    // What cannot be read cannot be written either, which is the problem of the log.
+    const tail = await readTail(join(dir, FILE_NAME)).catch(expectCode);
+    const past = (tail ?? []).flatMap((line) => parseEvent(line) ?? []);
     const describe = (dropped: number) =>
       formatEvent({ timeMs: now(), kind: 'started', fields: {} }, `${dropped} events could not be written`, 'WARN');
     const log = await RotatingLog.open({
       dir,
+      // Only for the user of the node: events say what is configured.
+      dirMode: 0o700,
       fileName: FILE_NAME,
       maxFileBytes: Math.ceil(maxBytes / FILES),
       maxFileAgeMs: 0,
@@ -136,11 +138,7 @@ function timeOf(text: unknown): number | undefined {
 
 /** The complete lines at the end of a file. */
 async function readTail(path: string): Promise<string[]> {
-  const handle = await open(path).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
-  if (!handle) return [];
+  const handle = await open(path);
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - TAIL_BYTES);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigHistory, NodePast } from '@porthole/cluster/past';
@@ -96,6 +96,61 @@ class Machine {
 }
 
 const kinds = (events: readonly NodeEvent[]) => events.map(({ kind }) => kind);
+
+describe('a disk that cannot be written', () => {
+  it('keeps every configuration and the time of its change waiting, and the history is not complete until then', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const machine = new Machine();
+    const running = await machine.run();
+    await running.checked();
+    const path = join(machine.dir, 'config-history');
+    renameSync(path, `${path}.away`);
+    writeFileSync(path, 'in the way');
+    const changedMs: number[] = [];
+    for (const dir of ['/b', '/c', '/d']) {
+      machine.values = { ...machine.values, 'storage.dir': dir };
+      await machine.pass(5000, running);
+      changedMs.unshift(machine.nowMs);
+    }
+    await running.log.flush();
+    expect(running.historyProblem).toContain('EEXIST');
+    const before = machine.past();
+    expect(await before.past.configHistory({ limit: 9 })).toMatchObject({ isComplete: false });
+    await before.close();
+    rmSync(path);
+    renameSync(`${path}.away`, path);
+    await machine.pass(5000, running);
+    expect(running.historyProblem).toBeUndefined();
+    const after = machine.past();
+    const { periods, isComplete } = await after.past.configHistory({ limit: 9 });
+    await after.close();
+    expect(isComplete).toBe(true);
+    expect(periods.slice(0, 3).map(({ fromMs }) => fromMs)).toEqual(changedMs);
+    expect(periods.slice(0, 3).map(({ changes }) => changes)).toEqual([
+      [{ key: 'storage.dir', before: '/c', after: '/d' }],
+      [{ key: 'storage.dir', before: '/b', after: '/c' }],
+      [{ key: 'storage.dir', before: '/a', after: '/b' }],
+    ]);
+    await running.close();
+  });
+
+  it('has what happened since the start, and the sign of life, once it can be', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const machine = new Machine();
+    writeFileSync(machine.eventsDir, 'in the way');
+    const running = await machine.run();
+    expect(running.log.problem).toContain('EEXIST');
+    rmSync(machine.eventsDir);
+    await machine.pass(2000, running);
+    await running.log.flush();
+    expect(running.log.problem).toBeUndefined();
+    expect(existsSync(join(machine.eventsDir, 'running.json'))).toBe(true);
+    expect(kinds(await machine.events())).toEqual(['started']);
+    await running.close();
+  });
+});
 
 describe('the end of a run', () => {
   it('that was told is a stop', async () => {

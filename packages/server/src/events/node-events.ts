@@ -1,7 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile, rm, stat, statfs, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from '@porthole/cluster/past';
+import { mkdir, readFile, rm, stat, statfs, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  type ConfigHistory,
+  type ConfigValue,
+  compareValues,
+  type StoredConfig,
+  toStoredConfig,
+} from '@porthole/cluster/past';
 import { errorMessage, type VersionChange } from '@porthole/contract';
 import { replaceFile } from '@porthole/logs';
 import { owned } from '@porthole/logs/shared';
@@ -26,6 +32,9 @@ const ROOM_SHARE = 0.93;
 
 /** A certificate is renewed weeks before its end; days before, somebody has to renew it. */
 const EXPIRES_WITHIN_MS = 7 * 86_400_000;
+
+/** Configurations that wait for a disk that cannot be written; the oldest are given up. */
+const MAX_WAITING = 20;
 
 /** Keys that an event names; the history has all of them. */
 const MAX_NAMED_KEYS = 20;
@@ -53,12 +62,16 @@ export class NodeEvents {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #full = new Set<string>();
   #config: StoredConfig | undefined;
+  /** Not written yet, oldest first. */
+  #unwritten: readonly StoredConfig[] = [];
   #values: readonly ConfigValue[] | undefined;
   #differs = '';
   #clock: { wallMs: number; runningMs: number };
   readonly #running = new Set<Promise<void>>(); // kept: never rejects: each is owned, and reports its failure
   #isClosed = false;
   #problem = '';
+  /** Why configurations are not written to the history now. */
+  historyProblem: string | undefined;
 
   constructor(deps: NodeEventsDeps) {
     this.#deps = deps;
@@ -72,7 +85,8 @@ export class NodeEvents {
   /** Writes how the last run ended and that this one has begun. */
   async start(): Promise<void> {
     const { log, mark, version, startedMs } = this.#deps;
-    const killed = await mark.begin({ pid: process.pid, startedMs, version });
+    const killed = await mark.read().catch((error: unknown) => this.#report(error));
+    await this.#attempt(() => mark.begin({ pid: process.pid, startedMs, version }));
     if (killed) {
       const isReboot = killed.boot !== '' && killed.boot !== (await bootId());
       const why = isReboot ? 'the machine was restarted' : 'the process was killed or crashed';
@@ -151,7 +165,7 @@ export class NodeEvents {
   }
 
   /** Once for each problem: a full disk would fill the log too. */
-  #report(error: unknown): void {
+  #report(error: unknown): undefined {
     const problem = errorMessage(error);
     if (problem !== this.#problem) this.#deps.ownLog.warn('events', 'what happens cannot be watched', { problem });
     this.#problem = problem;
@@ -184,16 +198,33 @@ export class NodeEvents {
 
   /** Compares what the node shows with what it showed last, and its file with what it runs with. */
   async #checkConfig(how: 'restart' | 'edit'): Promise<void> {
-    const { config, history } = this.#deps;
+    const { config } = this.#deps;
+    await this.#writeHistory();
     const { text, values } = await config.current();
     const known = this.#values;
     this.#values = values;
     if (text !== this.#config?.config) {
       const before = this.#config ?? (await this.#lastConfig());
-      this.#config = await history.add(text, values);
+      this.#config = toStoredConfig(text, values);
+      this.#unwritten = [...this.#unwritten, this.#config].slice(-MAX_WAITING);
       if (before) this.#reportChange(before, compareValues(before.settings, values), how);
     } else if (known) this.#reportChange(this.#config, compareValues(known, values), how);
+    await this.#writeHistory();
     if (config.observes === 'self') this.#reportFile((await config.settings()).disk.differs);
+  }
+
+  /** What a disk does not take now is tried again with each check: the event that names it is written either way. */
+  async #writeHistory(): Promise<void> {
+    try {
+      for (const stored of this.#unwritten) {
+        await this.#deps.history.write(stored);
+        this.#unwritten = this.#unwritten.filter((other) => other !== stored);
+      }
+      this.historyProblem = undefined;
+    } catch (error) {
+      this.historyProblem = errorMessage(error);
+      this.#report(error);
+    }
   }
 
   async #lastConfig(): Promise<StoredConfig | undefined> {
@@ -297,28 +328,36 @@ interface UnfinishedRun extends Run {
 /** The file that exists while the node runs; its modification time says when the node was last alive. */
 export class RunMark {
   readonly #path: string;
+  #text = '';
+  #isWritten = false;
 
   constructor(dir: string) {
     this.#path = join(dir, FILE_NAME);
   }
 
-  /** The run that was killed, if one was, and writes the mark of this one. */
-  async begin(run: Omit<Run, 'boot'>): Promise<UnfinishedRun | undefined> {
-    const unfinished = await this.#read();
-    const text = JSON.stringify({ ...run, boot: await bootId() });
-    await replaceFile(this.#path, text);
-    return unfinished;
+  /** Writes the mark of this run; what a disk does not take now is written with the next sign of life. */
+  async begin(run: Omit<Run, 'boot'>): Promise<void> {
+    this.#text = JSON.stringify({ ...run, boot: await bootId() });
+    await this.#write();
   }
 
   async alive(nowMs: number): Promise<void> {
+    if (!this.#isWritten) await this.#write();
     await utimes(this.#path, nowMs / 1000, nowMs / 1000);
+  }
+
+  async #write(): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    await replaceFile(this.#path, this.#text);
+    this.#isWritten = true;
   }
 
   async end(): Promise<void> {
     await rm(this.#path, { force: true });
   }
 
-  async #read(): Promise<UnfinishedRun | undefined> {
+  /** The run that was killed, if one was. Before `begin`. */
+  async read(): Promise<UnfinishedRun | undefined> {
     try {
       const { mtimeMs } = await stat(this.#path);
       const value = JSON.parse(await readFile(this.#path, 'utf8')) as Partial<Run>;

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigHistory, NodePast } from '@porthole/cluster/past';
-import { errorMessage } from '@porthole/contract';
 import { createZone, LogDir, type Scrubbing, type WorkerPool } from '@porthole/logs';
 import type { ConfigSource } from '../config/service-config.ts';
 import { ownDirs } from '../own-dirs.ts';
@@ -35,54 +34,54 @@ export interface OpenEvents {
   tallies: LogTallies;
   /** Why events are not written, or logs not watched; `undefined` if they are. */
   problem(): string | undefined;
+  /** The same of the history of configurations. */
+  historyProblem(): string | undefined;
   close(): Promise<void>;
 }
 
-/** A text says why it is not kept, which is a warning: a node must start on a full disk. `undefined`: it is turned off. */
-export async function openEvents(settings: Settings, deps: OpenEventsDeps): Promise<OpenEvents | string | undefined> {
+/** A node starts on a full disk: what cannot be written is tried again, and a problem until then. `undefined`: turned off. */
+export async function openEvents(settings: Settings, deps: OpenEventsDeps): Promise<OpenEvents | undefined> {
   const { maxBytes } = settings.events;
   if (maxBytes === 0) return undefined;
   const { events: dir, configHistory } = ownDirs(settings);
-  try {
-    const log = await EventLog.open({ dir, maxBytes });
-    const history = new ConfigHistory(configHistory);
-    const { certFile } = settings.tls;
-    const { config, version, startedMs, logs, threads, scrubbing } = deps;
-    const ownLog = deps.ownLog.component('events');
-    const events = new NodeEvents({
-      ...{ log, history, config, version, startedMs },
-      mark: new RunMark(dir),
-      dirs: [dirname(settings.logging.dir), logs.path],
-      certificate: async () => (certFile === '' ? undefined : readFile(certFile, 'latin1')),
-      ownLog,
-    });
-    await events.start();
-    const logEvents = new LogEvents({ logs, log, lookbackMs: settings.events.lookbackMs, ownLog });
-    if (settings.events.logs) logEvents.start();
-    const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
-    // One thread that starts with the first request: events are few.
-    const own = threads ? { threads } : { workers: 1 };
-    const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], scrubbing, ...own });
-    const past = new NodePast({ logs: written, history });
-    return {
-      events,
-      past,
-      written,
-      tallies: logEvents.tallies,
-      problem: () => {
-        if (log.problem !== undefined) return `writing events fails: ${log.problem}`;
-        return logEvents.problem && `watching logs fails: ${logEvents.problem}`;
-      },
-      close: async () => {
-        await service?.close();
-        await logEvents.close();
-        await events.close();
-        await past.close();
-      },
-    };
-  } catch (error) {
-    return `events.max-size: what happens to this node cannot be kept in ${dir}: ${errorMessage(error)}`;
-  }
+  const log = await EventLog.open({ dir, maxBytes });
+  const history = new ConfigHistory(configHistory);
+  const { certFile } = settings.tls;
+  const { config, version, startedMs, logs, threads, scrubbing } = deps;
+  const ownLog = deps.ownLog.component('events');
+  const events = new NodeEvents({
+    ...{ log, history, config, version, startedMs },
+    mark: new RunMark(dir),
+    dirs: [dirname(settings.logging.dir), logs.path],
+    certificate: async () => (certFile === '' ? undefined : readFile(certFile, 'latin1')),
+    ownLog,
+  });
+  await events.start();
+  const logEvents = new LogEvents({ logs, log, lookbackMs: settings.events.lookbackMs, ownLog });
+  if (settings.events.logs) logEvents.start();
+  const service = watchService(settings, { log, config, tallies: logEvents.tallies, ownLog });
+  // One thread that starts with the first request: events are few.
+  const own = threads ? { threads } : { workers: 1 };
+  const written = new LogDir(dir, { zone: createZone('UTC'), hidden: ['running*', 'notify-*'], scrubbing, ...own });
+  const isFailing = () => log.problem !== undefined || events.historyProblem !== undefined;
+  const past = new NodePast({ logs: written, history, isFailing });
+  return {
+    events,
+    past,
+    written,
+    tallies: logEvents.tallies,
+    problem: () => {
+      if (log.problem !== undefined) return `writing events fails: ${log.problem}`;
+      return logEvents.problem && `watching logs fails: ${logEvents.problem}`;
+    },
+    historyProblem: () => events.historyProblem && `writing configurations fails: ${events.historyProblem}`,
+    close: async () => {
+      await service?.close();
+      await logEvents.close();
+      await events.close();
+      await past.close();
+    },
+  };
 }
 
 /** A node that shows its own logs and settings has no service. */

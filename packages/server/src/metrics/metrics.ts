@@ -149,7 +149,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
       'gauge',
       'index_disk_failing',
       '1 while indexes cannot be read from or written to disk.',
-      diskIndex.isFailing ? 1 : 0,
+      diskIndex.problem === undefined ? 0 : 1,
     ),
     metric('counter', 'text_index_built_bytes_total', 'Bytes of text indexes written.', diskIndex.builtBytes),
     metric('counter', 'index_dropped_total', 'Damaged index files that were removed.', diskIndex.dropped),

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -97,6 +97,56 @@ it('events arrive in order, signed, and those of lower levels are not sent', asy
   const timestamp = headers['x-porthole-timestamp'];
   const digest = createHmac('sha256', 'the key').update(`${timestamp}.${body}`).digest('hex');
   expect(headers).toMatchObject({ 'x-porthole-signature': `sha256=${digest}`, 'x-porthole-event': 'config-changed' });
+});
+
+it('an event that is sent again has the id of the first time, also when the log has grown or was rotated', async () => {
+  let isUp = false;
+  const receiver = await startReceiver(() => ({ status: isUp ? 200 : 503 }));
+  const { dir, start, write } = await startNode({ url: receiver.url });
+  const first = await start();
+  write('one');
+  await eventually(() => expect(receiver.messages()).toContain('one'));
+  await first.close();
+  for (let n = 0; n < 20; n++) write(`later ${n}`);
+  await eventually(() => expect(readFileSync(join(dir, 'events.log'), 'utf8')).toContain('later 19'));
+  const second = await start();
+  const ids = () => {
+    const bodies = receiver.received.map(({ body }) => JSON.parse(body) as { id: string; message: string });
+    return bodies.filter(({ message }) => message === 'one').map(({ id }) => id);
+  };
+  const sent = ids().length;
+  await eventually(() => expect(ids().length).toBeGreaterThan(sent));
+  await second.close();
+  renameSync(join(dir, 'events.log'), join(dir, 'events-2026-11-14T00-00-01.000.log'));
+  write('in a new file');
+  isUp = true;
+  await start();
+  await eventually(() => expect(receiver.messages()).toContain('in a new file'));
+  expect(new Set(ids()).size).toBe(1);
+});
+
+it('events are sent while a disk does not take how far, which is a failing check until it does', async () => {
+  const receiver = await startReceiver();
+  const { dir, start, write } = await startNode({ url: receiver.url });
+  const path = join(dir, 'notify-ops-own.json');
+  mkdirSync(path);
+  const notifier = await start();
+  await eventually(() => expect(notifier.check()).toMatchObject({ ok: false }));
+  expect(notifier.check().detail).toMatch(/^webhook ops: /);
+  rmdirSync(path);
+  write('one');
+  write('two');
+  await eventually(() => expect(receiver.messages()).toEqual(['one', 'two']));
+  await eventually(() => expect(notifier.check()).toMatchObject({ ok: true }));
+  mkdirSync(`${path}.aside`);
+  rmSync(path);
+  renameSync(`${path}.aside`, path);
+  write('three');
+  write('four');
+  await eventually(() => expect(receiver.messages()).toEqual(['one', 'two', 'three', 'four']));
+  expect(notifier.check().detail).toContain('how far events were sent cannot be kept');
+  rmdirSync(path);
+  await eventually(() => expect(notifier.check()).toMatchObject({ ok: true }));
 });
 
 it('what was not sent when the node ended is sent when it starts, and nothing else', async () => {

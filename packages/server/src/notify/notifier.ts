@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LocalCluster } from '@porthole/cluster';
@@ -10,6 +11,7 @@ import {
   errorMessage,
   type FetchFunction,
   kindsQuery,
+  type NodeEvent,
   toEvent,
 } from '@porthole/contract';
 import { type FollowItem, type FoundRecord, pause, replaceFile } from '@porthole/logs';
@@ -67,6 +69,7 @@ export class Notifier {
   readonly #closing = new AbortController();
   readonly #sending = new AbortController();
   #running: Owned[] = [NO_WORK];
+  #lanes: Lane[] = [];
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps;
@@ -91,11 +94,18 @@ export class Notifier {
           signal,
           sending: this.#sending.signal,
         });
+        this.#lanes.push(lane);
         return owned(lane.run(), (error) =>
           log.error('notify', 'a webhook is not used', { error: errorMessage(error) }),
         );
       }),
     );
+  }
+
+  /** For `/health/ready`. */
+  check(): { ok: boolean; detail: string } {
+    const problem = this.#lanes.find((lane) => lane.problem !== undefined)?.problem;
+    return { ok: problem === undefined, detail: problem ?? `events are sent to ${this.#deps.webhooks.length}` };
   }
 
   /** Lets the request in flight end, if it does so soon: it would be sent again by the next run. */
@@ -140,6 +150,9 @@ class Lane {
   /** A new webhook gets what happens from the start of this node on. */
   #position: Position;
   #problem: string | undefined;
+  /** Why the position is not on disk. */
+  #diskProblem: string | undefined;
+  #again: NodeJS.Timeout | undefined;
 
   constructor(deps: LaneDeps) {
     this.#deps = deps;
@@ -147,22 +160,34 @@ class Lane {
     this.#path = join(deps.dir, `notify-${deps.webhook.name}-${deps.part}.json`);
   }
 
+  /** Why events are not sent, or how far they were sent cannot be kept. */
+  get problem(): string | undefined {
+    const problem = this.#problem ?? this.#diskProblem;
+    return problem && `webhook ${this.#deps.webhook.name}: ${problem}`;
+  }
+
   async run(): Promise<void> {
     const { signal } = this.#deps;
-    const kept = await readPosition(this.#path);
-    // Written at once: what this run does not live to report, the next one does.
-    if (kept) this.#position = kept;
-    else await this.#save(this.#position);
+    let isRead = false;
     while (!signal.aborted) {
       try {
+        if (!isRead) await this.#resume();
+        isRead = true;
         await this.#follow();
       } catch (error) {
         if (signal.aborted) return;
         if (codeOf(error) === 'CURSOR_GONE') await this.#reportSkipped();
-        else this.#report(`events cannot be read: ${errorMessage(error)}`);
+        else this.#report(errorMessage(error));
       }
       await this.#pause(this.#deps.firstWaitMs ?? FIRST_WAIT_MS);
     }
+  }
+
+  /** A new position is written at once: what this run does not live to report, the next one does. */
+  async #resume(): Promise<void> {
+    const kept = await readPosition(this.#path);
+    if (kept) this.#position = kept;
+    else await this.#save(this.#position);
   }
 
   /** Until it is behind what is kept in memory: then it starts again, from the files. */
@@ -188,7 +213,7 @@ class Lane {
     for (;;) {
       const turn = (await senders?.turn(webhook.name, shared)) ?? 'here';
       if (turn === 'here') {
-        await this.#send({ id: `${node} ${record.cursor}`, cluster, node, event });
+        await this.#send({ id: `${node} ${eventId(event)}`, cluster, node, event });
         senders?.sent(webhook.name, shared);
         break;
       }
@@ -234,9 +259,18 @@ class Lane {
     await this.#send({ id: `${node} skipped ${fromMs}`, cluster, node, event });
   }
 
+  /** Never rejects: what a disk does not take now is tried again, and events are sent meanwhile. */
   async #save(position: Position): Promise<void> {
     this.#position = position;
-    await replaceFile(this.#path, JSON.stringify(position));
+    try {
+      await replaceFile(this.#path, JSON.stringify(position));
+      this.#diskProblem = undefined;
+    } catch (error) {
+      this.#diskProblem = `how far events were sent cannot be kept: ${errorMessage(error)}`;
+      const again = () => this.#deps.signal.aborted || void this.#save(this.#position);
+      clearTimeout(this.#again);
+      this.#again = setTimeout(again, ASK_MS).unref();
+    }
   }
 
   /** Once for each problem, and when it is over. */
@@ -255,6 +289,12 @@ class Lane {
   async #pause(ms: number): Promise<void> {
     await pause(ms, this.#deps.signal, { ref: false });
   }
+}
+
+/** Of the event itself: where it is in a file changes with rotation, and with what is known of a short file. */
+function eventId({ timeMs, kind, message, fields }: NodeEvent): string {
+  const content = JSON.stringify([kind, message, fields]);
+  return `${new Date(timeMs).toISOString()} ${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }
 
 /** Whether events are missing that no file has any more. */

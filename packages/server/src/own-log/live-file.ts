@@ -12,6 +12,7 @@ const ROTATION_RETRY_MS = 10_000;
 
 interface LiveFileOptions {
   readonly dir: string;
+  readonly dirMode?: number | undefined;
   readonly fileName: string;
   readonly names: RotatedNames;
   /** The time of a record that starts with this text. */
@@ -106,7 +107,7 @@ export class LiveFile {
     // In both directions: a clock that was set back must not stop the checks.
     if (this.#handle && Math.abs(nowMs - this.#checkedMs) < checkEveryMs) return this.#handle;
     if (this.#handle && !(await this.#isStillAtPath())) await this.close();
-    const handle = this.#handle ?? this.#adopt(await openLogFile(this.path));
+    const handle = this.#handle ?? this.#adopt(await openLogFile(this.path, this.#options.dirMode));
     this.#checkedMs = nowMs;
     return handle;
   }

@@ -50,7 +50,9 @@ test('what a crash left over is compressed or cleaned at the next start', async 
   await writeFile(join(dir, `${done}.gz`), gzipSync('compressed, not yet removed\n', { level: 1 }));
   // 4194304 is above the highest process id of Linux: nobody lives there.
   await writeFile(join(dir, `.${OLD}.gz.4194304-0a1b2c3d.tmp`), 'half');
+  // A container gives each process the same id.
   await writeFile(join(dir, `.${OLD}.gz.${process.pid}-0a1b2c3d.tmp`), 'half');
+  await utimes(join(dir, `.${OLD}.gz.${process.pid}-0a1b2c3d.tmp`), 1, 1);
   await writeFile(join(dir, `.${OLD}.gz.${process.ppid}-0a1b2c3d.tmp`), 'another process is at work');
   await writeFile(join(dir, '.other.tmp'), 'not ours');
   const log = await openTestLog({ dir, gzip: true });

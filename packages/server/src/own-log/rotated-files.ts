@@ -14,15 +14,13 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFi
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { isLeftOver } from '@porthole/logs';
 import { type Owned, owned } from '@porthole/logs/shared';
 import { expectCode, hasCode } from '../errors.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
 
 /** Files also expire while nothing is rotated. */
 const SWEEP_EVERY_MS = 3_600_000;
-
-/** A temporary file of a live process id that is older than this was left by an earlier process with the same id. */
-const TEMPORARY_MAX_AGE_MS = 3_600_000;
 
 interface RotatedFilesOptions {
   readonly dir: string;
@@ -143,22 +141,6 @@ async function listDir(dir: string): Promise<string[]> {
     // The live file creates the directory, and reports if it cannot.
     if (hasCode(thrown, 'ENOENT', 'ENOTDIR')) return [];
     throw thrown;
-  }
-}
-
-async function isLeftOver(path: string, pid: number): Promise<boolean> {
-  const stats = await statIfExists(path);
-  if (!stats?.isFile()) return false;
-  // clock: compared with times of the file system
-  return pid === process.pid || !isAlive(pid) || Date.now() - stats.mtimeMs > TEMPORARY_MAX_AGE_MS;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return hasCode(thrown, 'EPERM');
   }
 }
 
@@ -310,8 +292,8 @@ export interface OpenedLogFile {
 }
 
 /** Creates the directory and the file if they are missing. The caller closes the handle. */
-export async function openLogFile(path: string): Promise<OpenedLogFile> {
-  await mkdir(dirname(path), { recursive: true, mode: DIR_MODE });
+export async function openLogFile(path: string, dirMode = DIR_MODE): Promise<OpenedLogFile> {
+  await mkdir(dirname(path), { recursive: true, mode: dirMode });
   const { handle, isNew } = await openOrCreate(path);
   try {
     const stats = await handle.stat();

@@ -20,6 +20,8 @@ const RETRY_MAX_MS = 5000;
 export interface RotatingLogOptions {
   /** Created if missing, also if it is removed later. */
   readonly dir: string;
+  /** Of a directory that is created; by default its group may read it. */
+  readonly dirMode?: number;
   readonly fileName: string;
   /** 0: no rotation by size. */
   readonly maxFileBytes: number;

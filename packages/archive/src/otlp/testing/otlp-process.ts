@@ -14,7 +14,7 @@ const sink = new OtlpSink({
   source: { resource: [['service.name', 'killed']], scope: { name: 'porthole', version: '0' } },
   version: '0',
 });
-await LogShipper.open({
+LogShipper.open({
   logs: new LogDir(dir, { workers: 1 }),
   sink,
   positionsDir,

@@ -53,7 +53,7 @@ export class OtlpSetting {
       version: '1.2.3',
       ...options,
     });
-    const shipper = await LogShipper.open({
+    const shipper = LogShipper.open({
       logs,
       sink,
       positionsDir: this.positionsDir,

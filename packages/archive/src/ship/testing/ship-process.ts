@@ -7,7 +7,7 @@ import { LogShipper } from '../log-shipper.ts';
 
 const [url = '', database = '', dir = '', positionsDir = ''] = process.argv.slice(2);
 const sink = new ClickHouseSink(new ClickHouse({ url, database, timeoutMs: 3000 }));
-await LogShipper.open({
+LogShipper.open({
   logs: new LogDir(dir, { workers: 1 }),
   sink,
   positionsDir,

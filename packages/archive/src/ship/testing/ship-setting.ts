@@ -35,7 +35,7 @@ export class ShipSetting {
     const logs = new LogDir(this.dir, { threads: SHARED_THREADS });
     const sink = new ClickHouseSink(this.clickhouse);
     const node = { cluster: 'c', node: 'n', role: 'storage' };
-    const shipper = await LogShipper.open({
+    const shipper = LogShipper.open({
       logs,
       sink,
       positionsDir: this.positionsDir,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@porthole/contract';
-import { isAbandoned, replaceFile } from '@porthole/logs';
+import { replaceFile } from '@porthole/logs';
 import { isMemberId } from '../member-address.ts';
 import { type MemberProfile, parseProfile, serializeProfile } from './member-profile.ts';
 
@@ -10,7 +10,6 @@ import { type MemberProfile, parseProfile, serializeProfile } from './member-pro
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 const FILE_NAME = 'member.json';
-const HALF_WRITTEN = /^member\.json\.[0-9a-f-]{36}\.tmp$/;
 
 /** Persistent storage of profiles. */
 export interface ProfileStore {
@@ -60,16 +59,9 @@ async function prepare(dir: string): Promise<void> {
   if (made === undefined) await chmod(dir, 0o700);
 }
 
-/** Lists members and removes unfinished files of processes that have ended. */
 async function listNewestFirst(dir: string): Promise<string[]> {
   const found: { id: string; modifiedMs: number }[] = [];
   for (const id of (await readdir(dir)).filter(isMemberId).sort()) {
-    for (const name of await readdir(join(dir, id)).catch(noneIfNoDir)) {
-      if (!HALF_WRITTEN.test(name)) continue;
-      const path = join(dir, id, name);
-      const half = await lstat(path).catch(undefinedIfMissing);
-      if (half && isAbandoned(half)) await rm(path, { force: true });
-    }
     const stat = await lstat(join(dir, id, FILE_NAME)).catch(undefinedIfMissing);
     if (stat) found.push({ id, modifiedMs: stat.mtimeMs });
   }
@@ -103,11 +95,6 @@ async function readProfile(
 /** For `.catch`: a file that was removed meanwhile is `undefined`, and what is no directory has none. */
 function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
-}
-
-function noneIfNoDir(error: NodeJS.ErrnoException): string[] {
-  undefinedIfMissing(error);
-  return [];
 }
 
 /** A directory with recordings stays until those are deleted. */

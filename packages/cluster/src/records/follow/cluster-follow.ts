@@ -7,12 +7,12 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
-import { owned } from '@porthole/logs/shared';
+import { allWithin, owned } from '@porthole/logs/shared';
 import type { FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { RecordedMember } from '../../recorder/recordings.ts';
-import { allWithin, inParallel } from '../../requests/bounded-calls.ts';
+import { inParallel } from '../../requests/bounded-calls.ts';
 import { chooseMembers, departedReport, needsRecording, recordedReport } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
 import { throwIfRejected } from '../search/refusals.ts';

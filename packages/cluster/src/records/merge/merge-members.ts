@@ -1,6 +1,6 @@
 import type { CallOptions } from '@porthole/contract';
+import { allWithin } from '@porthole/logs/shared';
 import { countRecords, TimeMerge } from '@porthole/records';
-import { allWithin } from '../../requests/bounded-calls.ts';
 import type { MemberLane, MemberRun } from './member-lane.ts';
 
 /** Maximum batch. */

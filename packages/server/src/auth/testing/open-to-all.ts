@@ -6,4 +6,10 @@ export function openToAll(): Access {
   return new Access({ countFailure() {} });
 }
 
-export const QUIET_ACCESS_LOG: AccessLog = { logsAll: false, note() {}, close: async () => {}, flushSync() {} };
+export const QUIET_ACCESS_LOG: AccessLog = {
+  logsAll: false,
+  problem: undefined,
+  note() {},
+  close: async () => {},
+  flushSync() {},
+};

@@ -14,7 +14,11 @@ import { routeOperation, routeTemplate } from './find-route.ts';
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** Over HTTP/2 a method can be any token: those of no route are one, so that no client makes series or fields of its own. */
-const METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', ...ROUTE_IDS.map((id) => getRoute(id).method)]);
+const METHODS: ReadonlySet<string> = new Set([
+  'HEAD',
+  'OPTIONS',
+  ...ROUTE_IDS.map((id) => getRoute(id).method ?? 'GET'),
+]);
 const OTHER_METHODS = 'other';
 
 export const NO_QUERY = new URLSearchParams();
