@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodeState } from '@porthole/contract';
@@ -53,6 +53,7 @@ class World {
   readonly events: string[] = [];
   readonly reported: string[] = [];
   freeBytes = 1024 ** 3;
+  tries = 0;
   isListed = true;
   onListed = () => {};
   untilFree = () => Promise.resolve();
@@ -100,7 +101,11 @@ class World {
       events: { write: ({ kind, message }) => void this.events.push(`${kind}: ${message}`) },
       report: (problem) => void this.reported.push(problem),
       nowMs: () => Date.now(),
-      freeBytes: async () => this.freeBytes,
+      freeBytes: async () => {
+        this.tries++;
+        return this.freeBytes;
+      },
+      stoppedMs: 10,
       untilFree: () => this.untilFree(),
     });
     return { recordings, recorder };
@@ -325,6 +330,34 @@ describe('a recorder', () => {
     expect(world.events).toHaveLength(1);
     mkdirSync(join(world.dir, 'm'), { recursive: true });
     expect(() => world.text()).toThrow('ENOENT');
+  });
+
+  it('has one event and one report of a disk that cannot be written, however often it is tried, and goes on after that', async () => {
+    const world = new World();
+    world.node.write('app.log', logLines('a', at(0, 3)));
+    world.recorder.start();
+    await eventually(() => expect(world.text()).toContain('a-2'));
+    const positions = join(world.dir, 'm', 'positions');
+    renameSync(positions, `${positions}.away`);
+    writeFileSync(positions, 'in the way');
+    world.node.write('b.log', logLines('b', at(10, 3)));
+    await eventually(() => expect(world.recorder.problem).toContain('members are not recorded'));
+    const tries = world.tries;
+    await eventually(async () => {
+      await world.recorder.update();
+      expect(world.tries).toBeGreaterThan(tries + 3);
+    });
+    expect(world.events).toHaveLength(1);
+    expect(world.reported).toHaveLength(1);
+    expect(world.recorder.problem).toContain('members are not recorded');
+    rmSync(positions);
+    renameSync(`${positions}.away`, positions);
+    await eventually(async () => {
+      await world.recorder.update();
+      expect(world.recorder.problem).toBeNull();
+    });
+    expect(world.reported.slice(1)).toEqual(['members are recorded again']);
+    expect(world.events).toHaveLength(1);
   });
 
   it('that has stopped is closed when nothing of it is under way any more', async () => {

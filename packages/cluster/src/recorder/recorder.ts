@@ -12,7 +12,7 @@ import { EventsNode } from '../past/events-node.ts';
 import { withDeadline } from '../requests/bounded-calls.ts';
 import { expectFailure, reportMistake, toOutcome } from '../requests/member-failure.ts';
 import type { Recorders } from './recorders.ts';
-import { latestMs, type RecordedItem, type Recording } from './recording.ts';
+import { latestMs, type RecordedItem, type Recording, RecordingRefused } from './recording.ts';
 import type { Recordings } from './recordings.ts';
 
 /** A new recorder begins with what the member wrote in this time, and with at least so many records. */
@@ -61,6 +61,9 @@ const MIN_FREE_BYTES = 128 * 1024 ** 2;
 const FREE_CHECK_MS = 5000;
 const STOPPED_MS = 20_000;
 
+/** A member whose follow was refused is not followed for as long. */
+const REFUSED_MS = 10 * 60_000;
+
 /** Errors of a disk that is full, or cannot be written to. */
 const DISK_CODES: ReadonlySet<string> = new Set([
   'ENOSPC',
@@ -71,10 +74,13 @@ const DISK_CODES: ReadonlySet<string> = new Set([
   'EPERM',
   'EFBIG',
   'EMFILE',
+  'EEXIST',
+  'ENOTDIR',
+  'EISDIR',
 ]);
 
 export interface RecorderEvents {
-  write(event: { kind: 'recorder-stopped'; message: string }): void;
+  write(event: { kind: 'recorder-stopped'; message: string; cause?: string; fields?: { member: string } }): void;
 }
 
 export interface RecorderDeps {
@@ -91,6 +97,8 @@ export interface RecorderDeps {
   nowMs(): number;
   /** Tests have less room. */
   freeBytes?(dir: string): Promise<number>;
+  /** How long nothing is tried after a disk has failed; for tests. */
+  stoppedMs?: number;
 }
 
 interface Follow {
@@ -156,7 +164,7 @@ export class Recorder {
   /** Follows those members that this node records now. */
   async update(): Promise<void> {
     const { peers, recorders, recordings } = this.#deps;
-    if (this.problem !== null && !(await this.#hasRoom())) return;
+    if (this.problem !== null && this.#follows.size === 0 && !(await this.#mayTryAgain())) return;
     const nowMs = performance.now();
     const listed = new Map(peers.all().map((peer) => [peer.member.id, peer]));
     for (const [id, follow] of this.#follows) {
@@ -229,7 +237,8 @@ export class Recorder {
     for (let failures = 0; !signal.aborted; failures++) {
       const session = new Session(source, this.#deps);
       try {
-        await session.run({ signal, isByTime, checkRoom: () => this.#checkRoom() });
+        const checkRoom = () => this.#checkRoom();
+        await session.run({ signal, isByTime, checkRoom, onWritten: () => this.#noteWritten() });
       } catch (error) {
         if (signal.aborted) break;
         if (DISK_CODES.has(systemCode(error))) return this.#stop(errorMessage(error));
@@ -237,6 +246,7 @@ export class Recorder {
         reportMistake(error, this.#deps.report);
         isByTime = codeOf(error) === 'CURSOR_GONE' || codeOf(error) === 'CURSOR_INVALID';
         session.lost();
+        if (error instanceof RecordingRefused) await this.#refuse(source.peer.member, { error, signal });
       } finally {
         await session.save().catch(expectFailure); // the next write says what is wrong with the disk
       }
@@ -244,6 +254,15 @@ export class Recorder {
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
       await delay(waitMs, undefined, { signal }).catch(() => {}); // it was stopped: the loop ends
     }
+  }
+
+  /** Waits before the member is followed again. The others are recorded. */
+  async #refuse({ id, node }: Peer['member'], { error, signal }: { error: Error; signal: AbortSignal }): Promise<void> {
+    const message = `${id} is not recorded for ${REFUSED_MS / 60_000} minutes: ${error.message}`;
+    this.#deps.report(message);
+    const cause = `recording refused ${id} ${node.onlineTime}`;
+    this.#deps.events?.write({ kind: 'recorder-stopped', message, cause, fields: { member: id } });
+    await delay(REFUSED_MS, undefined, { signal, ref: false }).catch(() => {}); // it was stopped: the loop ends
   }
 
   /** The disk is full: the node itself needs it more. */
@@ -267,15 +286,19 @@ export class Recorder {
       throw Object.assign(new Error(`only ${free} bytes of disk are free`), { code: 'ENOSPC' });
   }
 
-  /** Whether there is room again, some time after there was none. */
-  async #hasRoom(): Promise<boolean> {
-    if (performance.now() - this.#stoppedMs < STOPPED_MS) return false;
+  /** Some time after the disk was full, or could not be written. It is a problem until something is written. */
+  async #mayTryAgain(): Promise<boolean> {
+    if (performance.now() - this.#stoppedMs < (this.#deps.stoppedMs ?? STOPPED_MS)) return false;
     this.#stoppedMs = performance.now();
     if ((await this.#freeBytes()) < 2 * MIN_FREE_BYTES) return false;
-    this.problem = null;
     this.#deps.recordings.reopen();
-    this.#deps.report('members are recorded again');
     return true;
+  }
+
+  #noteWritten(): void {
+    if (this.problem === null) return;
+    this.problem = null;
+    this.#deps.report('members are recorded again');
   }
 
   async #freeBytes(): Promise<number> {
@@ -295,6 +318,14 @@ interface Source {
   open(): Promise<Recording>;
   /** Copies what these records name. */
   copy?(records: readonly RecordedItem[]): Promise<void>;
+}
+
+interface SessionOptions {
+  signal: AbortSignal;
+  isByTime: boolean;
+  checkRoom(): Promise<void>;
+  /** Something was written: the disk takes it. */
+  onWritten(): void;
 }
 
 /** One follow of a member, until its connection is lost for good. */
@@ -317,12 +348,12 @@ class Session {
     this.#id = source.peer.member.id;
   }
 
-  async run({ signal, isByTime, checkRoom }: { signal: AbortSignal; isByTime: boolean; checkRoom(): Promise<void> }) {
+  async run({ signal, isByTime, checkRoom, onWritten }: SessionOptions): Promise<void> {
     const { state } = this.#peer;
     const recording = await this.#source.open();
     this.#recording = recording;
     await checkRoom();
-    if (!((await this.#peer.isPorthole?.({ signal })) ?? true)) return this.#copy(signal, checkRoom);
+    if (!((await this.#peer.isPorthole?.({ signal })) ?? true)) return this.#copy({ signal, checkRoom, onWritten });
     await recording.clearUnless(undefined);
     const { timeZone: zone } = await state.describe({ signal });
     const memberMs = this.#deps.nowMs() + this.#offsetMs;
@@ -338,15 +369,17 @@ class Session {
     for await (const items of state.followLogs({ start, raw: true }, how)) {
       if (signal.aborted) return;
       await this.#take(items, recording);
+      if (this.hasWorked) onWritten();
       await checkRoom();
       await this.#deps.untilFree?.(this.#isLive ? YIELD_MS : YIELD_PAST_MS);
     }
   }
 
   /** Whoever asks a contract-only member copies its files; following it asks every second. */
-  async #copy(signal: AbortSignal, checkRoom: () => Promise<void>): Promise<void> {
+  async #copy({ signal, checkRoom, onWritten }: Omit<SessionOptions, 'isByTime'>): Promise<void> {
     for await (const _items of this.#peer.state.followLogs({ start: 'end' }, { signal })) {
       this.hasWorked = true;
+      onWritten();
       await checkRoom();
     }
   }
@@ -458,16 +491,13 @@ async function copyConfigs(
   const versions = records.flatMap((item) => (item.type === 'record' && toEvent(item)?.fields.config) || []);
   for (const version of new Set(versions)) {
     if (typeof version !== 'string' || (await to.get(version))) continue;
-    try {
-      // A member may send anything, or nothing.
-      const fetching = (leaving: AbortSignal) => from.configVersion(version, { signal: leaving });
-      const sent: unknown = await withDeadline(fetching, { timeoutMs: CONFIG_TIMEOUT_MS, signal });
-      const { config, settings } = Object(sent) as Record<string, unknown>;
-      if (typeof config === 'string' && Array.isArray(settings) && JSON.stringify(sent).length <= MAX_CONFIG_LENGTH)
-        await to.add(config, settings.map(Object));
-    } catch (error) {
-      expectFailure(error); // it may not be kept any more: then only the event says what changed
-    }
+    const fetching = (leaving: AbortSignal) => from.configVersion(version, { signal: leaving });
+    // It may not be kept any more: then only the event says what changed.
+    const sent: unknown = await withDeadline(fetching, { timeoutMs: CONFIG_TIMEOUT_MS, signal }).catch(expectFailure);
+    // A member may send anything, or nothing.
+    const { config, settings } = Object(sent) as Record<string, unknown>;
+    if (typeof config === 'string' && Array.isArray(settings) && JSON.stringify(sent).length <= MAX_CONFIG_LENGTH)
+      await to.add(config, settings.map(Object));
   }
 }
 

@@ -43,8 +43,15 @@ const PARTS = 8;
 /** Names of files that are known: a member may make them up. Of most nodes it is all. */
 const MAX_NAMES = 1000;
 
-/** What the position of a piece takes, in memory and on disk. */
+/** What the position of a piece takes in memory; on disk that of a file with a long name takes more. */
 const PIECE_BYTES = 128;
+const MAX_PIECE_BYTES = 1024;
+
+/** So much of one record is left out at most: no program writes a line like that. */
+const MAX_LEFT_OUT = 128 * 1024 ** 2;
+
+/** So much waits in memory to be written. */
+const WAITING_BYTES = 1024 ** 2;
 
 /** Read at the end of a file to find its last complete line. */
 const TORN_BYTES = 1024 * 1024;
@@ -104,6 +111,8 @@ interface Part {
   number: number;
   bytes: number;
   pieces: Piece[];
+  /** What the positions of the pieces take. */
+  positionBytes: number;
   begunMs: number;
   writtenMs: number;
   endsLine: boolean;
@@ -121,6 +130,17 @@ export interface RecordedRange {
   path: string;
   from: number;
   to: number;
+}
+
+/** What is to be written of a part. */
+interface Waiting {
+  texts: Buffer[];
+  pieces: Piece[];
+}
+
+/** A member sends what can only be meant to fill a disk. */
+export class RecordingRefused extends Error {
+  readonly code = 'RECORDING_REFUSED';
 }
 
 const NOTHING: RecordingFacts = { zone: '', sinceMs: null, asOfMs: 0, lostMs: null, clock: null, copy: null };
@@ -141,6 +161,8 @@ export class Recording {
   readonly #runs = new Map<string, Run>();
   readonly #families = new Map<string, string>();
   #lastNumber = 0;
+  /** Of the record that was last cut. */
+  #leftOutBytes = 0;
 
   private constructor(dir: string, limits: RecordingLimits, nowMs: () => number) {
     this.dir = dir;
@@ -202,8 +224,19 @@ export class Recording {
    * earlier. If it fails, the recording must be opened again.
    */
   async append(items: readonly RecordedItem[]): Promise<void> {
-    const writes = new Map<Part, { texts: Buffer[]; pieces: Piece[] }>();
-    for (const item of items) this.#add(item, writes);
+    const writes = new Map<Part, Waiting>();
+    let writtenBytes = this.#bytes;
+    for (const item of items) {
+      this.#add(item, writes);
+      if (this.#bytes - writtenBytes < WAITING_BYTES) continue;
+      await this.#writeAll(writes);
+      writtenBytes = this.#bytes;
+    }
+    await this.#writeAll(writes);
+  }
+
+  async #writeAll(writes: Map<Part, Waiting>): Promise<void> {
+    for (const part of await this.#trim()) writes.delete(part);
     for (const [part, { texts, pieces }] of writes) {
       // First the positions: there is never a text without one.
       if (pieces.length > 0)
@@ -213,7 +246,7 @@ export class Recording {
         );
       await this.#write(this.#textPath(part), Buffer.concat(texts));
     }
-    await this.#trim();
+    writes.clear();
   }
 
   /** A file of this family begins anew: a short beginning that it has in common with the old one says nothing. */
@@ -306,7 +339,7 @@ export class Recording {
     return this.#parts.some((part) => part.family === family);
   }
 
-  #add(item: RecordedItem, writes: Map<Part, { texts: Buffer[]; pieces: Piece[] }>): void {
+  #add(item: RecordedItem, writes: Map<Part, Waiting>): void {
     const { file, offset, cursor, bytes, timeMs, continued = false } = item;
     const head = HEAD.exec(cursor)?.[0];
     // It comes from a member: nothing of it may lead elsewhere.
@@ -314,8 +347,7 @@ export class Recording {
     if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(bytes) || offset < 0 || bytes < 0) return;
     const read = readItemText(item);
     if (!read || (!this.#families.has(file) && this.#families.size >= MAX_NAMES)) {
-      // From here on something is missing.
-      this.facts = { ...this.facts, sinceMs: Math.max(this.facts.sinceMs ?? 0, latestMs(item) ?? this.#nowMs()) };
+      this.#noteMissing(item);
       return;
     }
     const family = this.familyOf(file);
@@ -325,8 +357,14 @@ export class Recording {
     const skipped = Math.max(0, run.next - offset);
     if (skipped >= bytes && bytes > 0) return;
     const { isExact } = read;
-    const text = isExact ? read.text.subarray(skipped) : read.text;
-    const part = this.#partFor(family, { isBegun: continued || skipped > 0, last });
+    const whole = isExact ? read.text.subarray(skipped) : read.text;
+    const isBegun = continued || skipped > 0;
+    const part = this.#partFor(family, { isBegun, last });
+    run.next = Math.max(run.next, offset + bytes);
+    const text = this.#cut(whole, part);
+    if (!isBegun) this.#leftOutBytes = 0;
+    if (text.length < whole.length) this.#leaveOut(item, whole.length - text.length);
+    if (text.length === 0 && whole.length > 0) return;
     const write = writes.get(part) ?? { texts: [], pieces: [] };
     writes.set(part, write);
     const place = { file, head, offset: isExact ? offset + skipped : offset };
@@ -340,16 +378,40 @@ export class Recording {
       const piece = { at: part.bytes, ...place, timeMs: timeMs ?? run.lastMs, run };
       part.pieces.push(piece);
       write.pieces.push(piece);
-      this.#bytes += PIECE_BYTES;
+      const pieceBytes = sizeOfPiece(writePiece(piece));
+      part.positionBytes += pieceBytes;
+      this.#bytes += pieceBytes;
     }
     write.texts.push(text);
     part.bytes += text.length;
     this.#bytes += text.length;
     part.writtenMs = this.#nowMs();
     part.endsLine = text.length === 0 ? part.endsLine : text.at(-1) === NEWLINE;
-    run.next = Math.max(run.next, offset + bytes);
     const lastMs = latestMs(item);
     if (lastMs !== undefined) run.lastMs = Math.max(run.lastMs ?? lastMs, lastMs);
+  }
+
+  /** From here on something is missing. */
+  #noteMissing(item: RecordedItem): void {
+    const { sinceMs } = this.facts;
+    if (sinceMs === null) return;
+    this.facts = { ...this.facts, sinceMs: Math.max(sinceMs, latestMs(item) ?? this.#nowMs()) };
+  }
+
+  /** What there is room for of a text: whole lines, or else the start of its line, which then ends there. */
+  #cut(text: Buffer, part: Part): Buffer {
+    const room = Math.floor(this.#limits.maxBytes) - sizeOf(part) - MAX_PIECE_BYTES;
+    if (text.length <= room) return text;
+    if (room <= 0) return Buffer.alloc(0);
+    const end = text.lastIndexOf(NEWLINE, room - 1) + 1;
+    return end > 0 ? text.subarray(0, end) : Buffer.concat([text.subarray(0, room - 1), Buffer.from('\n')]);
+  }
+
+  #leaveOut(item: RecordedItem, bytes: number): void {
+    this.#noteMissing(item);
+    this.#leftOutBytes += bytes;
+    if (this.#leftOutBytes > MAX_LEFT_OUT)
+      throw new RecordingRefused(`it sends a line of ${item.file.slice(0, 100)} that does not end`);
   }
 
   /** The file that a record is in. A short beginning may be that of another file too: then the time decides. */
@@ -386,15 +448,20 @@ export class Recording {
     const nowMs = this.#nowMs();
     const isFull = last && (sizeOf(last) >= maxBytes / PARTS || nowMs - last.begunMs >= maxMs / PARTS);
     if (last && (!isFull || isBegun)) return last;
-    const part = { family, number: ++this.#lastNumber, bytes: 0, pieces: [], begunMs: nowMs, writtenMs: nowMs };
-    const begun: Part = { ...part, endsLine: true };
+    const times = { begunMs: nowMs, writtenMs: nowMs };
+    const empty = { bytes: 0, pieces: [], positionBytes: 0, endsLine: true };
+    const begun: Part = { family, number: ++this.#lastNumber, ...empty, ...times };
     this.#parts.push(begun);
     this.#lasts.set(family, begun);
     return begun;
   }
 
-  /** Deletes the oldest. What is recent enough is determined by what comes: that of a member that is gone stays. */
-  async #trim(): Promise<void> {
+  /**
+   * Deletes the oldest, before anything is written, and returns it. What is recent enough is determined by what comes: that
+   * of a member that is gone stays.
+   */
+  async #trim(): Promise<Part[]> {
+    const removed: Part[] = [];
     const { maxBytes, maxMs } = this.#limits;
     const oldestMs = this.#nowMs() - maxMs;
     for (const part of [...this.#parts]) {
@@ -402,11 +469,13 @@ export class Recording {
       if (!isOld && (this.#bytes <= maxBytes || this.#parts.length === 1)) continue;
       const next = this.#parts.find(({ family, number }) => family === part.family && number > part.number);
       await this.#remove(part);
+      removed.push(part);
       const fromMs = next ? next.pieces[0]?.timeMs : part.pieces.at(-1)?.run.lastMs;
       const { sinceMs } = this.facts;
       if (fromMs != null && sinceMs !== null) this.facts = { ...this.facts, sinceMs: Math.max(sinceMs, fromMs) };
     }
     if (Math.max(this.#runs.size, this.#families.size) >= MAX_NAMES) this.#forgetUnused();
+    return removed;
   }
 
   /** Names and files of which nothing is left. */
@@ -458,7 +527,10 @@ export class Recording {
   }
 
   async #loadPart(family: string, number: number): Promise<Part> {
-    const part = { family, number, bytes: 0, pieces: [] as Piece[], begunMs: 0, writtenMs: 0, endsLine: true };
+    const part: Part = {
+      ...{ family, number, bytes: 0, positionBytes: 0, pieces: [] },
+      ...{ begunMs: 0, writtenMs: 0, endsLine: true },
+    };
     const path = this.#textPath(part);
     part.bytes = await dropTornLine(path);
     const { mtimeMs, birthtimeMs } = await stat(path);
@@ -469,6 +541,7 @@ export class Recording {
     for (const line of lines.slice(0, -1)) {
       const piece = readPiece(line);
       if (piece && piece.at < part.bytes) part.pieces.push(piece);
+      part.positionBytes += sizeOfPiece(line);
     }
     for (const { file } of part.pieces) this.#families.set(file, family);
     return part;
@@ -522,8 +595,12 @@ export function encodePlace(
   return encodeMark({ file, headHash, headBytes: Number.parseInt(length, 36), offset, check, checkBytes });
 }
 
-function sizeOf({ bytes, pieces }: Pick<Part, 'bytes' | 'pieces'>): number {
-  return bytes + pieces.length * PIECE_BYTES;
+function sizeOf({ bytes, positionBytes }: Pick<Part, 'bytes' | 'positionBytes'>): number {
+  return bytes + positionBytes;
+}
+
+function sizeOfPiece(line: string): number {
+  return Math.max(PIECE_BYTES, Buffer.byteLength(line) + 1);
 }
 
 function partName({ family, number }: Pick<Part, 'family' | 'number'>): string {

@@ -44,9 +44,13 @@ const SAME_END_MS = 250;
 /** Threads that read recordings, shared by all of them. */
 const THREADS = 1;
 
-/** Of each member: the newest events, whenever they were, and the configurations that they name. */
+/** What is kept of a member has one limit: its records, its newest events, and the configurations that these name. */
+const RECORDS_SHARE = 0.75;
+const EVENTS_SHARE = 0.125;
+const CONFIGS_SHARE = 0.125;
+
+/** Events are kept whenever they were. */
 const EVENTS = 'events';
-const EVENT_LIMITS: RecordingLimits = { maxBytes: 2 * 1024 ** 2, maxMs: Infinity };
 const CONFIGS = 'config-history';
 const MAX_VERSIONS = 20;
 
@@ -126,8 +130,10 @@ export class Recordings {
 
   /** The recording of a member by this node. It is created if there is none. */
   open(id: string): Promise<Recording> {
-    const { dir, limits, nowMs } = this.#deps;
+    const { dir, nowMs } = this.#deps;
+    const { maxBytes, maxMs } = this.#deps.limits;
     return this.#opening.run(id, async () => {
+      const limits = { maxBytes: maxBytes * RECORDS_SHARE, maxMs };
       const recording = await Recording.open(join(dir, id), limits, nowMs);
       this.#own.set(id, recording);
       return recording;
@@ -136,14 +142,18 @@ export class Recordings {
 
   /** The events of a member, recorded beside its logs. */
   openEvents(id: string): Promise<Recording> {
-    const { dir, nowMs } = this.#deps;
+    const { dir, limits, nowMs } = this.#deps;
     const path = join(id, EVENTS);
-    return this.#opening.run(path, () => Recording.open(join(dir, path), EVENT_LIMITS, nowMs));
+    const ofEvents = { maxBytes: limits.maxBytes * EVENTS_SHARE, maxMs: Infinity };
+    return this.#opening.run(path, () => Recording.open(join(dir, path), ofEvents, nowMs));
   }
 
   /** The configurations of a member, by version. */
   configs(id: string): ConfigHistory {
-    return new ConfigHistory(join(this.dir, id, CONFIGS), { maxVersions: MAX_VERSIONS });
+    return new ConfigHistory(join(this.dir, id, CONFIGS), {
+      maxVersions: MAX_VERSIONS,
+      maxBytes: this.#deps.limits.maxBytes * CONFIGS_SHARE,
+    });
   }
 
   /** A new directory for copies of the files of a contract-only member. */
@@ -160,7 +170,7 @@ export class Recordings {
     };
     return {
       dir,
-      maxBytes: limits.maxBytes,
+      maxBytes: limits.maxBytes * RECORDS_SHARE,
       read: async (asOfMs, describe) => {
         const recording = await this.open(id);
         const isFirst = recording.facts.copy?.name !== name;
