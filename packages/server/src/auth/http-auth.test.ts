@@ -80,7 +80,7 @@ describe('a node with a token file', () => {
   it('shows the details of its health only with a token', async () => {
     const { port, logDir } = node;
     const open = (await sendRequest(port, '/health/ready')).body.toString();
-    expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(4).fill({ ok: true }) });
+    expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(8).fill({ ok: true }) });
     expect(open).not.toContain(logDir);
     const headers = { authorization: `Bearer ${token}` };
     expect((await sendRequest(port, '/health/ready', { headers })).body.toString()).toContain(logDir);
