@@ -45,29 +45,37 @@ describe.skipIf(!canMount())('a disk for the data of a node', () => {
   it.each([
     ['full', (disk: string) => fill(join(disk, 'filler')), (disk: string) => rmSync(join(disk, 'filler'))],
     ['read-only', (disk: string) => remount(disk, 'ro'), (disk: string) => remount(disk, 'rw')],
-  ])('that is %s at the start has all events and configurations once it can be written', async (_what, breakIt, mend) => {
-    const disk = join(tempDir(), 'data');
-    mountSmallDisk(disk, '512k');
-    breakIt(disk);
-    const { node, port, failing } = await startOn(disk);
-    expect(node.warnings.join()).not.toContain('events.max-size');
-    await eventually(async () =>
-      expect(await failing()).toEqual(expect.arrayContaining(['own log', 'events', 'config history'])),
-    );
-    expect(await requestJson(port, '/api/v1/config/history')).toMatchObject({ isComplete: false });
-    mend(disk);
-    await eventually(async () => expect(await failing()).toEqual([]));
-    const events = (await sendRequest(port, '/api/v1/events')).body.toString();
-    expect(events).toContain('the node started');
-    const history = await requestJson<ConfigHistory>(port, '/api/v1/config/history');
-    expect(history).toMatchObject({ isComplete: true, periods: [{}] });
-    await eventually(() => expect(existsSync(join(disk, 'events', 'own', 'running.json'))).toBe(true));
-  });
+  ])(
+    'that is %s at the start has all events and configurations once it can be written',
+    async (_what, breakIt, mend) => {
+      const disk = join(tempDir(), 'data');
+      mountSmallDisk(disk, '512k');
+      breakIt(disk);
+      const { node, port, failing } = await startOn(disk);
+      expect(node.warnings.join()).not.toContain('events.max-size');
+      await eventually(async () =>
+        expect(await failing()).toEqual(expect.arrayContaining(['own log', 'events', 'config history'])),
+      );
+      expect(await requestJson(port, '/api/v1/config/history')).toMatchObject({ isComplete: false });
+      mend(disk);
+      await eventually(async () => expect(await failing()).toEqual([]));
+      const events = (await sendRequest(port, '/api/v1/events')).body.toString();
+      expect(events).toContain('the node started');
+      const history = await requestJson<ConfigHistory>(port, '/api/v1/config/history');
+      expect(history).toMatchObject({ isComplete: true, periods: [{}] });
+      await eventually(() => expect(existsSync(join(disk, 'events', 'own', 'running.json'))).toBe(true));
+    },
+  );
 });
 
 it('what a killed process has left half-written is removed at the next start, and that of a living one is not', async () => {
   const data = tempDir();
-  const begun = ['events/own/running.json', 'config-history/0123456789abcdef.json', 'recorded/m/recording.json', 'index/salt'];
+  const begun = [
+    'events/own/running.json',
+    'config-history/0123456789abcdef.json',
+    'recorded/m/recording.json',
+    'index/salt',
+  ];
   for (const name of begun)
     for (const end of [KILLED, RUNNING]) {
       mkdirSync(dirname(join(data, name)), { recursive: true });

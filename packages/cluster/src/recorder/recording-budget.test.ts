@@ -57,7 +57,8 @@ it('a line that does not end is cut at the limit, said to be missing, and refuse
 it('an honest line of a hundred times the limit is cut, and what follows it is recorded', async () => {
   const { dir, recording, open } = await openRecording();
   const part = 'x'.repeat(MIB - 1);
-  for (let sent = 0; sent < 100; sent++) await recording.append([record(part, { ...(sent > 0 && { continued: true }) })]);
+  for (let sent = 0; sent < 100; sent++)
+    await recording.append([record(part, { ...(sent > 0 && { continued: true }) })]);
   await recording.append([record('the line behind it')]);
   expect(bytesBelow(dir)).toBeLessThanOrEqual(MIB);
   const end = recording.resume();

@@ -33,7 +33,11 @@ describe('a path that a client has made up', () => {
     const session = connectHttp2(`http://127.0.0.1:${running.node.grpcPort}`);
     onTestFinished(() => session.destroy());
     for (let n = 0; n < 20; n++) {
-      const headers = { ':method': 'POST', ':path': `/invented.Invented/INVENTED${n}`, 'content-type': 'application/grpc' };
+      const headers = {
+        ':method': 'POST',
+        ':path': `/invented.Invented/INVENTED${n}`,
+        'content-type': 'application/grpc',
+      };
       const stream = session.request(headers);
       stream.end();
       await once(stream.resume(), 'close');
