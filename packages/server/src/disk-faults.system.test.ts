@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
 import type { ConfigHistory } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { requestJson, sendRequest } from './testing/send-request.ts';
-import { startWithSharedThreads, tempDir, testSettings } from './testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from './testing/test-node.ts';
 
 interface Ready {
   status: string;

@@ -3,9 +3,10 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import type { PartialSettings } from './settings/settings.ts';
-import { startWithSharedThreads, tempDir, testSettings } from './testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: text\n';
 

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { tempDir } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { ConfigHistory } from './config-history.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { tempDir } from '@porthole/logs/testing';
 import type { FollowedText, FoundRecord } from '@porthole/logs/types';
+import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
 import { Recording, RecordingRefused } from './recording.ts';
 

@@ -22,8 +22,8 @@ export async function removeHalfWritten(dir: string): Promise<void> {
 export async function isLeftOver(path: string, pid: number): Promise<boolean> {
   const stats = await lstat(path).catch(unlessMissing);
   if (!stats?.isFile()) return false;
-  // clock: both are compared with times of the file system
   if (pid === process.pid) return stats.mtimeMs < performance.timeOrigin;
+  // clock: both are compared with times of the file system
   return !isAlive(pid) || Date.now() - stats.mtimeMs > ABANDONED_MS;
 }
 
