@@ -114,10 +114,10 @@ describe('a line of 20 MB', () => {
     const details = log.page.getByRole('complementary', { name: 'Details of the record' });
     await log.rows
       .nth(-3)
-      .getByRole('button', { name: /^show rest · 260 kB$/ })
+      .getByRole('button', { name: /^show rest · 254 KiB$/ })
       .click();
-    await details.getByRole('button', { name: /^Show the whole text · 262 kB left$/ }).click();
-    await details.getByRole('button', { name: /^Show more · 197 kB left$/ }).click();
+    await details.getByRole('button', { name: /^Show the whole text · 256 KiB left$/ }).click();
+    await details.getByRole('button', { name: /^Show more · 192 KiB left$/ }).click();
     const pieces = details.locator('.record-piece');
     await eventually(async () => expect(await pieces.count()).toBe(2));
     await eventually(async () => expect(await pieces.last().textContent()).toMatch(/^x{65536}$/));

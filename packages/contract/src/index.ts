@@ -1,5 +1,6 @@
 export { LEVELS } from '@porthole/logs/query';
 export { contextJson, exactJson, indentJson, isObjectText, parseJson } from '@porthole/records';
+export { formatBytes } from './bytes-text.ts';
 export {
   type AroundRequest,
   type ClusterConfig,

@@ -13,7 +13,7 @@ import {
 import type { Zone } from '@porthole/logs';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
-import { EXIT, interruptSignal } from '../exit.ts';
+import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { formatTable } from '../output/format-table.ts';
 import { formatTime } from '../output/format-units.ts';
@@ -33,12 +33,24 @@ interface ShownEvent extends NodeEvent {
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
+  if (invocation.isOn('follow') && invocation.text('until') !== undefined)
+    throw new ProgramError('--until cannot be combined with --follow');
   const { client, zone, clock } = await openTimed(invocation, signal);
   const request = buildRequest(invocation, clock);
   const { events, missing } = await fetchEvents(client, request, signal);
   await print(invocation, events.toReversed(), zone);
   for (const part of missing) terminal.warn(visibleText(part));
-  if (invocation.isOn('follow')) await follow(invocation, { client, request, zone, signal });
+  if (invocation.isOn('follow')) {
+    // From before the first request: what happened since, or was printed with it, is told by its identity.
+    const start = { timeMs: clock.nowMs };
+    await follow(invocation, {
+      client,
+      request: { ...request, start },
+      zone,
+      signal,
+      printed: new Set(events.map(eventKey)),
+    });
+  }
   if (missing.length > 0) return EXIT.partial;
   return events.length === 0 && !invocation.isOn('follow') ? EXIT.different : EXIT.ok;
 }
@@ -75,10 +87,12 @@ async function readEvents(search: AsyncIterable<RecordBatch | ClusterEnd | Searc
   const missing: string[] = [];
   for await (const items of toItems<FoundRecord | ClusterRecord, ClusterEnd | SearchEnd>(search))
     for (const item of items) {
-      if (item.type === 'end') {
-        const members = 'members' in item ? item.members : [];
-        missing.push(...failures(coverageOf({ members })).map((part) => missingText(part)));
-      } else events.push(...shown(item));
+      if (item.type !== 'end') events.push(...shown(item));
+      else {
+        // Older events beyond the limit were not requested.
+        const parts = failures(coverageOf(item)).filter(({ reason }) => reason !== 'limit');
+        missing.push(...parts.map((part) => missingText(part)));
+      }
     }
   return { events, missing };
 }
@@ -89,6 +103,10 @@ function shown(record: FoundRecord | ClusterRecord): ShownEvent[] {
   const node = 'node' in record ? record.node : undefined;
   const timeMs = 'atMs' in record && record.atMs !== undefined ? record.atMs : event.timeMs;
   return [{ ...event, timeMs, node }];
+}
+
+function eventKey({ node, timeMs, kind, message }: ShownEvent): string {
+  return JSON.stringify([node, timeMs, kind, message]);
 }
 
 async function print(invocation: Invocation, events: readonly ShownEvent[], zone: Zone): Promise<void> {
@@ -112,18 +130,23 @@ async function print(invocation: Invocation, events: readonly ShownEvent[], zone
 
 interface FollowOptions {
   client: NodeClient;
-  request: EventsRequest;
+  request: EventsRequest & { start: { timeMs: number } };
   zone: Zone;
   signal: AbortSignal;
+  /** Keys of events that were printed before. */
+  printed: ReadonlySet<string>;
 }
 
 /** One line for each event, until interrupted. */
-async function follow(invocation: Invocation, { client, request, zone, signal }: FollowOptions): Promise<void> {
+async function follow(
+  invocation: Invocation,
+  { client, request, zone, signal, printed }: FollowOptions,
+): Promise<void> {
   const { limit: _limit, fromMs: _fromMs, ...filter } = request;
   for await (const items of client.cluster.followEvents(filter, { signal }))
     for (const item of items)
       if (item.type === 'record')
-        for (const event of shown(item))
+        for (const event of shown(item).filter((one) => !printed.has(eventKey(one))))
           await invocation.terminal.write(
             invocation.text('output') === 'json'
               ? `${JSON.stringify(event)}\n`

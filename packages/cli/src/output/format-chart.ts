@@ -1,3 +1,4 @@
+import { formatSpan } from '@porthole/contract';
 import type { Histogram, Zone } from '@porthole/logs';
 import { formatTime } from './format-units.ts';
 import type { Colors, Terminal } from './terminal.ts';
@@ -112,16 +113,4 @@ function formatBucketTime(timeMs: number, bucketMs: number, zone: Zone): string 
 
 function legend(bucketMs: number): string {
   return `# error and above  + warn  - other; ${formatSpan(bucketMs)} per row`;
-}
-
-const SPANS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
-] as const;
-
-function formatSpan(spanMs: number): string {
-  const [unit, unitMs] = SPANS.find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
-  return `${spanMs / unitMs} ${unit}`;
 }

@@ -1,15 +1,5 @@
 import type { Zone } from '@porthole/logs';
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-/** `1.5 MiB`; whole bytes below one KiB. */
-export function formatBytes(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  const value = bytes / 1024 ** power;
-  const digits = power === 0 || value >= 100 ? 0 : 1;
-  return `${value.toFixed(digits)} ${UNITS[power]}`;
-}
-
 /** `1 node`, `2 nodes`. */
 export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

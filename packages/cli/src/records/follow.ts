@@ -1,9 +1,8 @@
-import { type ClusterFollowItem, type ClusterRecord, exactJson, reportText } from '@porthole/contract';
+import { type ClusterFollowItem, type ClusterRecord, exactJson, formatBytes, reportText } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord, Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
-import { formatBytes } from '../output/format-units.ts';
 import { visibleText } from '../output/visible-text.ts';
 import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
 import { Receipt } from './receipt.ts';

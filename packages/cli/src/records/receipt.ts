@@ -3,13 +3,13 @@ import {
   coverageOf,
   errorMessage,
   failures,
+  formatBytes,
   isRest,
   joinCoverage,
   missingText,
   type ResponseFacts,
 } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
-import { formatBytes } from '../output/format-units.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
 

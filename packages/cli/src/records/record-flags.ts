@@ -1,3 +1,4 @@
+import type { NodeClient } from '@porthole/client';
 import {
   explainQuery,
   formatQuery,
@@ -39,10 +40,18 @@ export function shownZone(invocation: Invocation, sources: readonly LogSource[])
 /** The node of a command, the zone of the times it is given and prints, and the clock they are read by. */
 export async function openTimed(invocation: Invocation, signal: AbortSignal) {
   const client = await openNode(invocation);
-  const { timeZone, clockMs } = await client.describe({ signal });
+  return { client, ...(await shownTimes(invocation, client, signal)) };
+}
+
+/** The zone in which a command reads and prints times, and the clock of the node for relative ones. */
+export async function shownTimes(
+  invocation: Invocation,
+  node: Pick<NodeClient, 'describe'>,
+  signal: AbortSignal,
+): Promise<{ zone: Zone; clock: RequestClock }> {
+  const { timeZone, clockMs } = await node.describe({ signal });
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const clock: RequestClock = { nowMs: clockMs, offsetMsAt: zone.offsetMsAt };
-  return { client, zone, clock };
+  return { zone, clock: { nowMs: clockMs, offsetMsAt: zone.offsetMsAt } };
 }
 
 /** The filter of the flags. Relative times use the clock of the node that writes the logs. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { ALL_LOGS, nodeView } from '../state/view.ts';
 import { rangeText } from '../ui/format.ts';
-import { changeText, rangeBefore } from './range-choices.tsx';
+import { changeText, logsOf, nextDate, rangeBefore } from './range-choices.tsx';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 18, 12);
@@ -31,4 +32,16 @@ test('the range before is as long, ends where the other begins, and is closed', 
     ...{ kind: 'fixed', fromMs: NOW_MS - 2 * HOUR_MS, toMs: NOW_MS - HOUR_MS },
   });
   expect(rangeText({ kind: 'last', spanMs: HOUR_MS }, 'utc', NOW_MS)).toBe('Last hour');
+});
+
+test('a day of the calendar ends where the next one begins, also when clocks change', () => {
+  expect(nextDate('2026-03-29')).toBe('2026-03-30');
+  expect(nextDate('2026-02-28')).toBe('2026-03-01');
+  expect(nextDate('2026-12-31')).toBe('2027-01-01');
+});
+
+test('what is counted for a range is about the logs that the page shows', () => {
+  const logs = { ...ALL_LOGS, sources: [{ node: 'a', log: { kind: 'family', name: 'x.log' } }], text: 'lost' } as const;
+  expect(logsOf(logs)).toBe(logs);
+  expect(logsOf(nodeView('a')).sources).toEqual([{ node: 'a', log: null }]);
 });

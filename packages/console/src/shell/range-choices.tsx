@@ -1,8 +1,16 @@
 import { coverageOf, rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
+import { openSource, toFilter } from '../pages/logs/use-log-workspace.ts';
 import { navigation } from '../state/navigation.ts';
-import { session } from '../state/session.ts';
-import { closedRange, type TimeRange, type View, type ZoneName } from '../state/view.ts';
+import {
+  ALL_LOGS,
+  closedRange,
+  type LogsView,
+  nodeLogs,
+  type TimeRange,
+  type View,
+  type ZoneName,
+} from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
 import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock } from '../ui/format.ts';
 import { useRequest, useStore } from '../ui/hooks.ts';
@@ -91,21 +99,22 @@ interface Counts {
 }
 
 async function countRecords(view: View, range: { fromMs: number; toMs: number }, signal: AbortSignal): Promise<Counts> {
-  const request = {
-    ...range,
-    buckets: 1,
-    ...('labels' in view && { labels: view.labels }),
-    ...(view.page === 'logs' && view.sources.length > 0 && { nodes: view.sources.map(({ node }) => node) }),
-    ...(view.page === 'logs' && view.minLevel && { minLevel: view.minLevel }),
-    ...(view.page === 'logs' && { query: view.query }),
-  };
-  const response = await session.client.cluster.logHistogram(request, { signal, budgetMs: COMPARE_MS });
+  const logs = { ...logsOf(view), range: { kind: 'fixed', ...range } } as const;
+  const request = { filter: toFilter(logs, range.toMs), buckets: 1 };
+  const response = await openSource(logs).histogram(request, { signal, budgetMs: COMPARE_MS });
   let [records, errors] = [0, 0];
   for (const { counts } of response.buckets) {
     for (const count of Object.values(counts)) records += count;
     errors += (counts.ERROR ?? 0) + (counts.FATAL ?? 0);
   }
-  return { records, errors, isComplete: coverageOf(response).isComplete };
+  return { records, errors, isComplete: response.counted === null && coverageOf(response).isComplete };
+}
+
+/** The logs that a page is about. */
+export function logsOf(view: View): LogsView {
+  if (view.page === 'logs') return view;
+  if (view.page === 'node') return nodeLogs(view.id);
+  return { ...ALL_LOGS, ...('labels' in view && { labels: view.labels }) };
 }
 
 /** `240 errors, 3 before (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
@@ -146,9 +155,10 @@ function FromTo({
     if (typeof chosen === 'string') setProblem(chosen);
     else onChoose(chosen);
   };
-  const day = (startMs: number) => {
-    setFrom(formatTimeInput(startMs, zone));
-    setTo(formatTimeInput(startMs + DAY_MS, zone));
+  // As text: a day has 23 or 25 hours when clocks change.
+  const day = (date: string) => {
+    setFrom(`${date} 00:00:00`);
+    setTo(`${nextDate(date)} 00:00:00`);
   };
   return (
     <form class="dim wraps col menu-part" onSubmit={submit} onInput={() => setProblem('')}>
@@ -165,8 +175,13 @@ function FromTo({
   );
 }
 
+/** The day after `2026-03-29`. */
+export function nextDate(date: string): string {
+  return new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10);
+}
+
 /** The days of a month; one is chosen as a range. */
-function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; onChoose: (startMs: number) => void }) {
+function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; onChoose: (date: string) => void }) {
   const [months, setMonths] = useState(0);
   const clock = timeInputClock(zone, Date.now());
   const here = new Date(clock.nowMs + clock.offsetMsAt(clock.nowMs));
@@ -203,7 +218,7 @@ function Calendar({ zone, chosen, onChoose }: { zone: ZoneName; chosen: string; 
               aria-label={formatDate(utcMs, 'utc')}
               aria-pressed={text === chosen}
               disabled={utcMs > here.getTime()}
-              onClick={() => onChoose(utcMs - clock.offsetMsAt(utcMs))}
+              onClick={() => onChoose(text)}
             >
               {index + 1}
             </button>

@@ -183,6 +183,16 @@ test('the ninth node has the colour of the first', () => {
   expect(colours.of('node-8')).toBe(1);
 });
 
+test('beyond the limit, new nodes take the places of those that are gone', () => {
+  const colours = new NodeColours(undefined);
+  const first = Array.from({ length: 2000 }, (_, index) => `old-${index}`);
+  colours.add(first);
+  const kept = colours.of('old-5');
+  colours.add(['old-5', 'new-0', 'new-1', 'new-2']);
+  expect(colours.of('old-5')).toBe(kept);
+  expect(['new-0', 'new-1', 'new-2'].map((id) => colours.of(id))).toEqual([1, 2, 3]);
+});
+
 test('an unknown node always has the same colour', () => {
   const colours = new NodeColours(undefined);
   const colour = colours.of('stranger');

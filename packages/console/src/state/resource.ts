@@ -200,7 +200,13 @@ export class NodeColours {
   add(ids: readonly string[]): void {
     const fresh = ids.filter((id) => !this.#ids.includes(id)).sort();
     if (fresh.length === 0) return;
-    this.#ids.push(...fresh.slice(0, MAX_COLOURED - this.#ids.length));
+    // Beyond the limit a new node takes the place of one that is gone, so that the others keep theirs.
+    const gone = this.#ids.flatMap((id, index) => (ids.includes(id) ? [] : [index]));
+    for (const id of fresh) {
+      const index = this.#ids.length < MAX_COLOURED ? this.#ids.length : gone.shift();
+      if (index === undefined) break;
+      this.#ids[index] = id;
+    }
     tryStorage(() => this.#storage?.setItem(COLOURS_KEY, JSON.stringify(this.#ids)));
   }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   formatAge,
-  formatBytes,
   formatCount,
   formatDate,
   formatMinute,
@@ -74,19 +73,6 @@ test.each([
 test('formats ages, and future times as just now', () => {
   expect(formatAge(NOW - 252_000, NOW)).toBe('4 min 12 s ago');
   expect(formatAge(NOW + 500, NOW)).toBe('just now');
-});
-
-test.each([
-  [0, '0 B'],
-  [999, '999 B'],
-  [1000, '1.0 kB'],
-  [9950, '10 kB'],
-  [999_499, '999 kB'],
-  [999_500, '1.0 MB'],
-  [8_412_113_902, '8.4 GB'],
-  [10.1e9, '10 GB'],
-])('%d bytes are %s', (bytes, text) => {
-  expect(formatBytes(bytes)).toBe(text);
 });
 
 test('counts have separators', () => {

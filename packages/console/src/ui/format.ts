@@ -3,11 +3,9 @@ import { formatSpan, type MemberReport, type RequestClock, readTime } from '@por
 import { zoneOffsetMs } from '../state/time-zone.ts';
 import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
 
-export { formatSpan } from '@porthole/contract';
+export { formatBytes, formatSpan } from '@porthole/contract';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB', 'PB'];
 
 /** Positions of thousands separators. Not by `Intl`, whose first use takes 50 ms. */
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
@@ -63,19 +61,6 @@ export function formatShortTime(timeMs: number, zone: ZoneName, nowMs: number): 
 export function formatAge(timeMs: number, nowMs: number): string {
   const ageMs = Math.max(0, nowMs - timeMs);
   return ageMs < 1000 ? 'just now' : `${formatSpan(ageMs)} ago`;
-}
-
-/** Decimal units, three digits at most: `512 B`, `8.4 GB`, `120 MB`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  let value = bytes;
-  let unit = -1;
-  // A value that would round up to 1000 uses the next unit.
-  while (value >= 999.5 && unit < BYTE_UNITS.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[unit]}`;
 }
 
 /** `41,880` */

@@ -5,6 +5,7 @@ import {
   coverageOf,
   errorMessage,
   failures,
+  formatBytes,
   joinCoverage,
   type MemberReport,
   type MemberSelection,
@@ -15,9 +16,9 @@ import { EXIT, interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatBytes, formatTime } from '../../output/format-units.ts';
+import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { timeFlag } from '../../records/record-flags.ts';
+import { shownTimes, timeFlag } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { fetchArchived } from '../../sources/query-cluster.ts';
 
@@ -73,8 +74,8 @@ export async function status(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const role = invocation.text('role');
   let unread: string | undefined;
-  const [{ clockMs }, shipped, { nodes }] = await Promise.all([
-    client.describe({ signal }),
+  const [{ zone, clock }, shipped, { nodes }] = await Promise.all([
+    shownTimes(invocation, client, signal),
     readReports(),
     client.cluster.nodes({ signal }),
   ]);
@@ -83,9 +84,9 @@ export async function status(invocation: Invocation): Promise<number> {
   const ids = new Set(nodes.map(({ id }) => id));
   const past = shipped
     .filter(({ id }) => !ids.has(id))
-    .map((report) => toStatus(report.id, report, { nowMs: clockMs }));
+    .map((report) => toStatus(report.id, report, { nowMs: clock.nowMs }));
   const statuses = [
-    ...members.map((node) => toStatus(node.id, reports.get(node.id), { nowMs: clockMs, node })),
+    ...members.map((node) => toStatus(node.id, reports.get(node.id), { nowMs: clock.nowMs, node })),
     ...past,
   ];
   statuses.sort((a, b) => (a.node < b.node ? -1 : 1));
@@ -109,7 +110,6 @@ export async function status(invocation: Invocation): Promise<number> {
   }
 
   function toRow(shown: NodeStatus): string[] {
-    const zone = createZone(invocation.text('time-zone'));
     const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
     const name = `${isFine(shown) ? ' ' : '!'} ${visibleText(shown.node)}`;
     const { shippedFromMs, shippedToMs, behindMs, lostBytes, state } = shown;

@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
-import { type BundleManifest, type BundleRequest, bundleFileName, type RequestClock } from '@porthole/contract';
+import {
+  type BundleManifest,
+  type BundleRequest,
+  bundleFileName,
+  formatBytes,
+  type RequestClock,
+} from '@porthole/contract';
 import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { formatBytes } from '../../output/format-units.ts';
 import { Progress } from '../../output/progress.ts';
 import { openTimed, requireRange, timeFlag } from '../../records/record-flags.ts';
 import { statIfExists } from '../../sources/find-path.ts';

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { type BundleManifest, MANIFEST_NAME, parseJson } from '@porthole/contract';
+import { type BundleManifest, formatBytes, MANIFEST_NAME, parseJson } from '@porthole/contract';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { formatBytes } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 

@@ -8,11 +8,12 @@ import {
   type SettingJson,
   type VersionChange,
 } from '@porthole/contract';
-import { createZone, type Zone } from '@porthole/logs';
+import type { Zone } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
+import { openTimed, shownTimes } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
@@ -26,7 +27,7 @@ interface NodePeriod extends ConfigPeriod {
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal, args } = invocation;
-  const client = await openNode(invocation);
+  const { client, zone } = await openTimed(invocation, signal);
   const [key] = args;
   const limit = invocation.number('limit') ?? DEFAULT_LIMIT;
   const { nodes, members } = await queryCluster(client, (cluster) =>
@@ -38,7 +39,7 @@ export async function run(invocation: Invocation): Promise<number> {
     .slice(-limit);
   if (invocation.text('output') === 'json')
     await terminal.write(periods.map((period) => `${JSON.stringify(period)}\n`).join(''));
-  else await terminal.write(periods.map((period) => periodText(period, createZoneOf(invocation), key)).join(''));
+  else await terminal.write(periods.map((period) => periodText(period, zone, key)).join(''));
   for (const { id, history } of nodes)
     if (history && !history.isComplete) terminal.warn(visibleText(`${id}: older configurations are no longer known`));
   const missing = failures(coverageOf({ members }));
@@ -53,9 +54,8 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const { terminal, args } = invocation;
   const [text = '', ...keys] = args;
   const node = await memberOf(invocation);
-  const { clockMs, timeZone } = await node.describe({ signal });
-  const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const reading = readTime(text, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
+  const { zone, clock } = await shownTimes(invocation, node, signal);
+  const reading = readTime(text, clock);
   if (!('timeMs' in reading)) throw new ProgramError(`invalid time ${JSON.stringify(text)}: ${reading.problem}`);
   const { timeMs: atMs } = reading;
   const [period] = (await node.configHistory({ atMs, limit: 1 }, { signal })).periods;
@@ -87,10 +87,6 @@ async function memberOf(
 function selection(invocation: Invocation): { nodes?: string[] } {
   const id = invocation.text('node');
   return id === undefined ? {} : { nodes: [id] };
-}
-
-function createZoneOf(invocation: Invocation): Zone {
-  return createZone(invocation.text('time-zone'));
 }
 
 function periodText({ node, fromMs, changes }: NodePeriod, zone: Zone, key: string | undefined): string {

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
-import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
+import { type ClusterLogFiles, codeOf, formatBytes, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatBytes, formatTime } from '../../output/format-units.ts';
+import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';

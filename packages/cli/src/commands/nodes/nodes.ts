@@ -10,14 +10,15 @@ import {
   missingText,
   reportText,
 } from '@porthole/contract';
-import { createZone, type Zone } from '@porthole/logs';
-import { EXIT, ProgramError } from '../../exit.ts';
+import type { Zone } from '@porthole/logs';
+import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
+import { openTimed } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { unlessUnsupported } from '../../sources/query-cluster.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
@@ -25,14 +26,14 @@ import { memberSelection } from '../../sources/source-flags.ts';
 /** Lists the members of the cluster and their state. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
-  const client = await openNode(invocation);
+  const { client, zone } = await openTimed(invocation, interruptSignal());
   const { membership, nodes: all, nowMs } = await fetchNodes(client);
   const by = invocation.text('by');
   const nodes = groupNodes(selectNodes(all, memberSelection(invocation)), by);
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
-  else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, by, terminal }));
+  else await terminal.write(nodeTable(nodes, { zone, nowMs, by, terminal }));
   for (const part of coverageOf({ membership }).missing) terminal.warn(visibleText(missingText(part)));
   // A node that left cleanly is not missing.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');

@@ -81,8 +81,9 @@ describe('a gap', () => {
   ]);
 
   it('that cannot be loaded says why', () => {
-    const state = run([(before) => updateGap(before, GAP.key, 'timeout')], shown);
-    expect(state.rows[10]).toMatchObject({ isLoading: false, text: 'missing · timeout' });
+    const failing = (before: WorkspaceState) => updateGap(before, GAP.key, 'timeout');
+    const state = run([failing, failing], shown);
+    expect(state.rows[10]).toMatchObject({ isLoading: false, text: 'missing', failure: 'timeout' });
   });
 });
 

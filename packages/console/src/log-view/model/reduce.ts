@@ -235,7 +235,7 @@ function nearestRecord(
 export function updateGap({ buffer }: WorkspaceState, key: string, failure?: string): Partial<WorkspaceState> {
   const row = buffer.get(key);
   if (row?.kind !== 'gap') return {};
-  const change = failure === undefined ? { isLoading: true } : { isLoading: false, text: `${row.text} · ${failure}` };
+  const change = failure === undefined ? { isLoading: true, failure } : { isLoading: false, failure };
   return { buffer: buffer.replace(key, { ...row, ...change }) };
 }
 

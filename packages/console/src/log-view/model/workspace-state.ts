@@ -44,6 +44,8 @@ export type Row =
       node: string | null;
       text: string;
       isLoading: boolean;
+      /** Why it could not be loaded. */
+      failure?: string | undefined;
       /** What to load; absent if it cannot be loaded. */
       range?: GapRange;
       /** The lines of a node end here because it is not responding; those above were recorded, or are from the archive. */

@@ -21,7 +21,7 @@ describe('the text at an end of the rows', () => {
     const loading = { kind: 'loading', scannedBytes: 2_100_000_000, reachedMs: nowMs - 15 * 60_000 } as const;
     expect(edgeText({ ...loading, sinceMs: nowMs - 100 }, top)).toMatchObject({ text: '', action: null });
     expect(edgeText({ ...loading, sinceMs: nowMs - 400 }, top)).toMatchObject({
-      text: 'scanned 2.1 GB back to 10:26',
+      text: 'scanned 2.0 GiB back to 10:26',
       action: 'stop',
     });
   });
@@ -29,7 +29,7 @@ describe('the text at an end of the rows', () => {
   test('a stopped search without matches says how far it scanned and offers to continue', () => {
     const stopped = { kind: 'stopped', scannedBytes: 2_100_000_000, reachedMs: null } as const;
     expect(edgeText(stopped, { ...top, hasRows: false })).toMatchObject({
-      text: 'No match in the last 2.1 GB',
+      text: 'No match in the last 2.0 GiB',
       label: 'continue',
     });
   });

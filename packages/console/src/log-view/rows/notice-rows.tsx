@@ -28,6 +28,7 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
     <div class="row row-gap" {...ROW}>
       <span {...CELL}>
         {row.recorded ? <RecordedText {...row} recorded={row.recorded} /> : <b>{row.text}</b>}
+        {row.failure ? <b> · {row.failure}</b> : null}
         {row.isLoading ? <b> · loading…</b> : null}
         {row.range && !row.isLoading ? (
           <button type="button" onClick={() => onLoad(row.key)}>

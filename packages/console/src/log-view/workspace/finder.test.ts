@@ -78,7 +78,7 @@ describe('searching for a text', () => {
     const { workspace, draw } = await openTestWorkspace(500, { find: find('nowhere') });
     workspace.findNext('older');
     await draw();
-    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'No older match in 40 kB' });
+    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'No older match in 39.1 KiB' });
     workspace.setFind(null);
     expect(workspace.state.find).toMatchObject({ query: null, message: null });
   });
@@ -89,7 +89,7 @@ describe('searching for a text', () => {
     source.onPage = () => clock.advance(2000);
     workspace.findNext('older');
     await draw();
-    expect(workspace.state.find.message).toBe('No older match yet in 10 kB · search on');
+    expect(workspace.state.find.message).toBe('No older match yet in 9.8 KiB · search on');
   });
 
   it('can be stopped', async () => {

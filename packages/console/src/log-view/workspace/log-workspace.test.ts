@@ -108,7 +108,7 @@ describe('a workspace that follows', () => {
     await draw();
     expect(workspace.state.rows.slice(3)).toMatchObject([
       { kind: 'event', text: 'a.log was rotated: reading a.log.1', isProblem: false },
-      { kind: 'event', text: 'a.log was truncated, 2.0 kB not read: reading it from its start', isProblem: true },
+      { kind: 'event', text: 'a.log was truncated, 2.0 KiB not read: reading it from its start', isProblem: true },
       { kind: 'event', text: 'a.log does not exist at the moment' },
       { kind: 'gap', text: 'Records of a.log not shown: the position is no longer in the log' },
     ]);

@@ -36,7 +36,7 @@ describe('the line below the query', () => {
   test('shows how far back was scanned', () => {
     const reachedMs = Date.UTC(2026, 10, 15, 10, 26);
     expect(texts({ top: { kind: 'stopped', scannedBytes: 2_100_000_000, reachedMs } }).texts.at(-1)).toBe(
-      '2.1 GB read, back to 10:26',
+      '2.0 GiB read, back to 10:26',
     );
   });
 

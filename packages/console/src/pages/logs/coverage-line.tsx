@@ -1,4 +1,4 @@
-import { isUnread, missingOfMember, missingText, respondedText } from '@porthole/contract';
+import { isUnread, matchesPattern, missingOfMember, missingText, respondedText } from '@porthole/contract';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspace-state.ts';
@@ -38,7 +38,7 @@ export function CoverageLine({ state, sources, zone, onRetry }: CoverageLineProp
   const failed = state.problems.filter(isUnread);
   const skipped = skippedFiles(state.problems);
   const missing = state.members.flatMap((report) => missingOfMember(report)).filter((part) => !part.isExpected);
-  const isShown = (id: string) => sources.length === 0 || sources.some(({ node }) => node === id || /[*?]/.test(node));
+  const isShown = (id: string) => sources.length === 0 || sources.some(({ node }) => matchesPattern(id, node));
   const degraded = nodes.filter((node) => isDegraded(node) && isShown(node.id));
   return (
     <div class="flex wrap dim wraps coverage" role="status">

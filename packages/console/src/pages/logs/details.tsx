@@ -262,8 +262,11 @@ function RecordRest({ record }: { record: ShownRecord }) {
   const [pieces, setPieces] = useState<readonly string[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
   const control = useRef<AbortController | null>(null);
+  // Keeps the first bytes of a character that continues in the next piece.
+  const decoder = useRef(new TextDecoder());
   const key = `${record.node} ${record.cursor}`;
   useEffect(() => {
+    decoder.current = new TextDecoder();
     setPieces([]);
     setFailure(null);
     return () => control.current?.abort();
@@ -281,9 +284,10 @@ function RecordRest({ record }: { record: ShownRecord }) {
       };
       const member = session.client.cluster.member(record.node);
       const bytes = await readBytes(member, { file: record.file, text: true, ...range }, signal);
-      // A character that continues in the next piece is dropped.
-      const piece = new TextDecoder().decode(await bytes.arrayBuffer(), { stream: true });
-      if (!signal.aborted) setPieces([...pieces, visibleText(piece)]);
+      const buffer = await bytes.arrayBuffer();
+      if (signal.aborted) return;
+      const piece = decoder.current.decode(buffer, { stream: range.end < record.offset + record.bytes });
+      setPieces([...pieces, visibleText(piece)]);
     } catch (thrown) {
       const { code, detail } = toProblem(thrown);
       if (!signal.aborted) setFailure(`${code}: ${detail}`);

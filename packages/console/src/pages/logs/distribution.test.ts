@@ -10,7 +10,7 @@ it.each([
   ['1m30s', '1 min 30 s'],
   ['15µs', '15 µs'],
   ['0s', '0 ns'],
-  ['2MB', '2.0 MB'],
+  ['2MiB', '2.0 MiB'],
 ])('%s is measured, and shown as %s', (text, shown) => {
   const measure = parseMeasure(text);
   expect(measure && measureText(measure)).toBe(shown);

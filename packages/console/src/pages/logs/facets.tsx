@@ -456,8 +456,14 @@ const PATTERNS_MS = 2000;
 function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
   const send = (signal: AbortSignal) => {
     const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
-    const request = { ...filter, ...memberSelection(view), limit: MAX_PATTERNS };
-    return session.client.cluster.logDigest(request, { signal, budgetMs: PATTERNS_MS });
+    return Promise.all(
+      memberSelections(view).map((selection) =>
+        session.client.cluster.logDigest(
+          { ...filter, ...selection, limit: MAX_PATTERNS },
+          { signal, budgetMs: PATTERNS_MS },
+        ),
+      ),
+    ).then(mergePatterns);
   };
   const key = `patterns ${countKey(view)}`;
   const { value, failure, isLoading, retry } = useRequest(key, 2 * PAUSE_MS, send, rowsAwaited);
@@ -518,13 +524,32 @@ function clickTerm(term: QueryNode, { view, change }: TermDeps): void {
   else addToQuery(term, state === null ? 'include' : 'exclude', { view: { ...view, query }, change });
 }
 
-/** The nodes and the log of a view, where one request can be about them. */
-function memberSelection({ sources, labels }: LogsView) {
-  const logs = new Set(sources.map(({ log }) => JSON.stringify(log)));
-  const [first] = sources;
-  const log = logs.size === 1 && first?.log ? { [first.log.kind]: first.log.name } : {};
-  const nodes = [...new Set(sources.map(({ node }) => node))];
-  return { ...(nodes.length > 0 && { nodes }), ...(labels.length > 0 && { labels }), ...log };
+/** The requests that together are about the logs of a view: one for each log, of all nodes where it is chosen. */
+export function memberSelections({ sources, labels }: Pick<LogsView, 'sources' | 'labels'>) {
+  const labelled = labels.length > 0 ? { labels } : {};
+  if (sources.length === 0) return [labelled];
+  const whole = sources.filter(({ log }) => log === null);
+  const byLog = new Map<string, { log: SourceChoice['log']; nodes: string[] }>();
+  for (const { node, log } of sources) {
+    // A log of a node that is chosen as a whole is counted there.
+    if (log !== null && whole.some((other) => matchesPattern(node, other.node))) continue;
+    const key = JSON.stringify(log);
+    const group = byLog.get(key) ?? { log, nodes: [] };
+    byLog.set(key, { log, nodes: [...new Set([...group.nodes, node])] });
+  }
+  return [...byLog.values()].map(({ log, nodes }) => ({ nodes, ...labelled, ...(log && { [log.kind]: log.name }) }));
+}
+
+/** The same call site, or the same shape of messages, of several logs is one pattern. */
+export function mergePatterns(digests: readonly Pick<ClusterDigest, 'groups' | 'members'>[]) {
+  const groups = new Map<string, ClusterDigest['groups'][number]>();
+  for (const group of digests.flatMap((digest) => digest.groups)) {
+    const key = JSON.stringify([group.level, group.source ?? group.shape]);
+    const known = groups.get(key);
+    groups.set(key, known ? { ...known, count: known.count + group.count } : group);
+  }
+  const largest = [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MAX_PATTERNS);
+  return { groups: largest, members: digests.flatMap(({ members }) => members) };
 }
 
 interface FieldsStatusProps {

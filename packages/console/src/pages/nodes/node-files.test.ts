@@ -58,10 +58,10 @@ test('growth is measured; until then it is the average, and a rotated file has n
   const { learned: _learned, ...known } = FILE;
   const file: NodeFile = { ...known, node: 'a', size: 4000, firstTimeMs: 0, lastTimeMs: 120_000 };
   const first = (size: number) => ({ atMs: 0, sizes: new Map([['app.log', size]]) });
-  expect(growthText(file, first(1000), 30_000)).toBe('+6.0 kB/min');
+  expect(growthText(file, first(1000), 30_000)).toBe('+5.9 KiB/min');
   expect(growthText(file, first(4000), 30_000)).toBe('unchanged');
   expect(growthText(file, first(9000), 30_000)).toBe('started anew');
-  expect(growthText(file, first(4000), 0)).toBe('about 2.0 kB/min');
+  expect(growthText(file, first(4000), 0)).toBe('about 2.0 KiB/min');
   expect(growthText({ ...file, lastTimeMs: null }, undefined, 0)).toBeNull();
   expect(growthText({ ...file, state: 'rotated' }, first(1000), 30_000)).toBeNull();
 });

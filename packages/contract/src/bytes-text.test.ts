@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatBytes } from './format-units.ts';
+import { formatBytes } from './bytes-text.ts';
 
 it.each([
   [0, '0 B'],
