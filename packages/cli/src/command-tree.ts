@@ -271,10 +271,7 @@ const CONTEXT_COMMAND: CommandDefinition = {
       ],
       flags: [...FILE_FLAGS, { long: 'force', about: 'replace the context of this name' }, ...OUTPUT_FLAGS],
       examples: [
-        [
-          'porthole context add prod https://n1:7300 --token-file token --ca-file ca.pem',
-          'a node with TLS',
-        ],
+        ['porthole context add prod https://n1:7300 --token-file token --ca-file ca.pem', 'a node with TLS'],
         ['porthole nodes -c prod', 'its cluster'],
       ],
       load: loadCommand('addContext'),

@@ -11,7 +11,6 @@ import {
   type MemberSelection,
   missingText,
 } from '@porthole/contract';
-import { createZone } from '@porthole/logs';
 import { EXIT, interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';

@@ -19,7 +19,6 @@ import { formatTime } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openTimed } from '../../records/record-flags.ts';
-import { openNode } from '../../sources/open-node.ts';
 import { unlessUnsupported } from '../../sources/query-cluster.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 
