@@ -120,17 +120,27 @@ export class MemberSigns {
   #pauses = 0;
   #resumedMs = -Infinity;
   #awakeMs = 0;
+  /** What is read now had not arrived at this time: the last tick after which everything was read. */
+  #readUntilMs: number;
 
   constructor(deps: MemberSignsDeps) {
     this.#deps = deps;
     this.#tick = this.#readClock();
     this.#startedMs = this.#tick.runningMs;
+    this.#readUntilMs = this.#tick.wallMs;
     for (const event of deps.past ?? []) this.#recall(event);
   }
 
   /** Begins to contact members that are quiet. Does not keep the process alive. */
   start(): void {
-    this.#timer ??= setInterval(() => this.check(), TICK_MS).unref();
+    this.#timer ??= setInterval(() => {
+      const { wallMs } = this.#readClock();
+      this.check();
+      // After what has arrived until now was read: a busy process reads it late.
+      setImmediate(() => {
+        this.#readUntilMs = wallMs;
+      });
+    }, TICK_MS).unref();
   }
 
   close(): void {
@@ -145,7 +155,7 @@ export class MemberSigns {
     this.#checkPause();
     const { wallMs, runningMs } = this.#readClock();
     const isBacklog = runningMs - this.#resumedMs < BACKLOG_MS;
-    const seenMs = isBacklog ? Math.min(wallMs, this.#awakeMs) : wallMs;
+    const seenMs = Math.min(wallMs, this.#readUntilMs, isBacklog ? this.#awakeMs : Infinity);
     if (member.state !== 'up') return void this.#ask(member);
     if (member.firstFailureMs !== undefined) {
       member.gap ??= { lastSignMs: member.lastSignMs, firstFailureMs: member.firstFailureMs };
