@@ -293,12 +293,15 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   // Page by page as well: what does not fit on the first comes with the next.
   let cursor: string | undefined;
   const found: string[] = [];
+  const reports: (MemberReport | undefined)[] = [];
   do {
     const page = await node.search({ limit: 2, ...(cursor !== undefined && { cursor }) });
     found.push(...page.records.map((record) => `${record.node} ${record.offset}`));
+    reports.push(page.end.members.find(({ id }) => id === 'n3'));
     cursor = page.end.cursor ?? undefined;
   } while (cursor !== undefined);
-  expect(found.filter((each) => each.startsWith('n3'))).toHaveLength(3);
+  const foundOfIt = found.filter((each) => each.startsWith('n3'));
+  expect(foundOfIt, JSON.stringify(reports)).toHaveLength(3);
   expect(found).toEqual([...new Set(found)]);
   // And asked for by itself.
   const kept = await node.client.cluster.member('n3').config();
