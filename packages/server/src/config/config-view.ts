@@ -1,12 +1,22 @@
 import { type ConfigFormat, PortholeError, type SettingJson } from '@porthole/contract';
 import { stringify } from 'smol-toml';
 import { type FlatSetting, flattenTables, type PlainTable } from './flatten-config.ts';
-import { type ConfigDocument, LineIndex } from './formats/config-document.ts';
+import {
+  type ConfigDocument,
+  type ConfigLeaf,
+  type ConfigTree,
+  formatOfName,
+  LineIndex,
+  type TreeEntry,
+} from './formats/config-document.ts';
 import { type IncludingDocument, joinDocuments } from './formats/join-documents.ts';
 import { parseValues } from './formats/parse-toml.ts';
-import { readConfig } from './formats/read-config.ts';
+import { type ReadText, readConfig } from './formats/read-config.ts';
 import { redactDocuments } from './redact-config.ts';
 import { type ConfigSecrets, findSecrets } from './secrets/config-secrets.ts';
+import { findStrictly } from './secrets/find-strictly.ts';
+import { MASK } from './secrets/mask-ranges.ts';
+import { isSecretKey } from './secrets/secret-keys.ts';
 
 /** One file of a configuration, as data: it is parsed on this thread or another. */
 export interface ConfigFile {
@@ -46,9 +56,13 @@ export interface KnownSecrets {
 }
 
 /** Throws `TomlError` if a TOML file is not valid, and `PortholeError` rather than give away a secret. */
-export async function viewConfig(files: readonly ConfigFile[], secretKeys: readonly string[]): Promise<ConfigView> {
+export async function viewConfig(
+  files: readonly ConfigFile[],
+  secretKeys: readonly string[],
+  asText: ReadonlySet<ConfigFile> = new Set(),
+): Promise<ConfigView> {
   const read: ReadFile[] = [];
-  const including = await readFiles(files, read);
+  const including = await readFiles(files, { read, asText });
   const documents = read.map(({ document }) => document);
   const [first] = read;
   const isToml = read.length === 1 && first?.format === 'toml';
@@ -56,6 +70,10 @@ export async function viewConfig(files: readonly ConfigFile[], secretKeys: reado
   // Once for all: on a large configuration it takes most of the time.
   const secrets = findSecrets(documents, secretKeys);
   const texts = redactDocuments(documents, secretKeys, secrets);
+  const isSecretName = (name: string) => isSecretKey([name], secretKeys);
+  const revealing = read.filter((each, index) => isRevealing(each, texts[index] ?? '', isSecretName));
+  if (revealing.length > 0)
+    return viewConfig(files, secretKeys, new Set([...asText, ...revealing.map(({ file }) => file)]));
   const { settings, table } = flatten(tables, documents, { secrets, ...(!isToml && { origin: findOrigins(read) }) });
   return {
     format: first?.format ?? 'text',
@@ -95,20 +113,53 @@ function flatten(
   return { settings: { flat, clear }, table };
 }
 
-interface ReadFile {
+interface ReadFile extends ReadText {
   path: string;
-  format: ConfigFormat;
-  document: ConfigDocument;
-  problem?: string | undefined;
+  file: ConfigFile;
 }
 
-async function readFiles(files: readonly ConfigFile[], read: ReadFile[]): Promise<IncludingDocument[]> {
+/** Whether a secret stands where its format has no values: in a key, or in what was only taken for that format. */
+function isRevealing(
+  { document, format, isGuess }: ReadFile,
+  masked: string,
+  isSecretName: (name: string) => boolean,
+): boolean {
+  if (format === 'text') return false;
+  const isOpen = (text: string) =>
+    findStrictly(text, isSecretName).some(({ start, end }) => hasValue(text.slice(start, end)));
+  if (isGuess) return isOpen(masked.replace(/^[ \t]*(?:#|;|!|\/\/).*/gm, ''));
+  const keys = format === 'toml' ? [] : listNames(document.tables.flatMap(({ entries }) => entries));
+  return keys.some((key) => /[^\w.-]/.test(key) && isOpen(key));
+}
+
+function hasValue(text: string): boolean {
+  return /\w/.test(text.replaceAll(MASK, ''));
+}
+
+function listNames(entries: readonly TreeEntry<ConfigLeaf>[]): string[] {
+  return entries.flatMap(({ names, node }) => [...names, ...listNamesIn(node)]);
+}
+
+function listNamesIn(node: ConfigTree<ConfigLeaf>): string[] {
+  if (node.kind === 'list') return node.items.flatMap(listNamesIn);
+  return node.kind === 'table' ? listNames(node.entries) : [];
+}
+
+async function readFiles(
+  files: readonly ConfigFile[],
+  into: { read: ReadFile[]; asText: ReadonlySet<ConfigFile> },
+): Promise<IncludingDocument[]> {
   const documents: IncludingDocument[] = [];
-  for (const { path, text, format: wanted, includes = [] } of files) {
-    const { format, document, problem } = await readConfig(path, text, wanted);
-    read.push({ path, format, document, problem });
+  for (const file of files) {
+    const { path, text, includes = [] } = file;
+    const isText = into.asText.has(file);
+    const found = await readConfig(path, text, isText ? 'text' : file.format);
+    const wanted = isText ? (file.format ?? formatOfName(path)) : undefined;
+    const problem = wanted && `it cannot be read as ${wanted} without showing a secret`;
+    into.read.push({ ...found, path, file, ...(problem && { problem }) });
+    const { document } = found;
     const included = new Map<number, IncludingDocument[]>();
-    for (const { at, files: inner } of includes) included.set(at, await readFiles(inner, read));
+    for (const { at, files: inner } of includes) included.set(at, await readFiles(inner, into));
     documents.push({ document, includes: included });
   }
   return documents;

@@ -116,8 +116,8 @@ export interface ConfigLanguage {
   plainMask: string;
   /** A key may be followed by several words, of which some are secret: `proxy_set_header X-Api-Key abc`. */
   hasDirectives: boolean;
-  /** The text could not be parsed: what follows the name of a secret is masked, whatever stands between them. */
-  isBroken?: true;
+  /** All of the text is secret, because of the name of its file. */
+  isSecret?: true;
   /** What stands behind a value may be a comment or a part of it, depending on the program. */
   hasLooseComments: boolean;
   /** Whether a key given again adds to the first one instead of replacing it. */

@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import type { ConfigFormat } from '@porthole/contract';
+import { isSecretKey } from '../secrets/secret-keys.ts';
 import {
   type ConfigDocument,
   type ConfigLanguage,
@@ -13,7 +15,7 @@ import { TOML } from './read-toml.ts';
 import { XML } from './read-xml.ts';
 import { TomlError } from './toml-error.ts';
 
-/** A text that is shown as it is, masked by the rules for text of any kind. */
+/** A text that is shown as it is, without all that may be a secret: what its structure would show is not known. */
 const TEXT: ConfigLanguage = {
   plainMask: '******',
   hasDirectives: false,
@@ -30,11 +32,11 @@ const TEXT: ConfigLanguage = {
   readPart: () => undefined,
 };
 
-/** A text that should be of another format: what its structure would show is not known. */
-const BROKEN: ConfigLanguage = {
+/** The text of a file of secrets. */
+const SECRET_TEXT: ConfigLanguage = {
   ...TEXT,
-  isBroken: true,
-  read: (text) => ({ ...TEXT.read(text), language: BROKEN }),
+  isSecret: true,
+  read: (text) => ({ ...TEXT.read(text), language: SECRET_TEXT }),
 };
 
 const LANGUAGES: Readonly<Record<Exclude<ConfigFormat, 'yaml'>, ConfigLanguage>> = {
@@ -46,6 +48,8 @@ const LANGUAGES: Readonly<Record<Exclude<ConfigFormat, 'yaml'>, ConfigLanguage>>
 export interface ReadText {
   format: ConfigFormat;
   document: ConfigDocument;
+  /** The format is that of its content alone: it may be another one that looks like it. */
+  isGuess?: true;
   /** Why it is shown as text although another format was expected. */
   problem?: string;
 }
@@ -56,13 +60,18 @@ export interface ReadText {
  */
 export async function readConfig(path: string, text: string, wanted?: ConfigFormat): Promise<ReadText> {
   const named = wanted ?? formatOfName(path);
-  if (named === undefined) return detect(text);
+  if (named === undefined) return { ...(await detect(path, text)), isGuess: true };
+  if (named === 'text') return readText(path, text);
   try {
     return { format: named, document: (await loadLanguage(named)).read(text) };
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    return { format: 'text', document: BROKEN.read(text), problem: `it cannot be read as ${named}: ${error.message}` };
+    return { ...readText(path, text), problem: `it cannot be read as ${named}: ${error.message}` };
   }
+}
+
+function readText(path: string, text: string): ReadText {
+  return { format: 'text', document: (isSecretKey([basename(path)], []) ? SECRET_TEXT : TEXT).read(text) };
 }
 
 async function loadLanguage(format: ConfigFormat): Promise<ConfigLanguage> {
@@ -72,7 +81,7 @@ async function loadLanguage(format: ConfigFormat): Promise<ConfigLanguage> {
 }
 
 /** The first format that the text is of, the strictest first. */
-async function detect(text: string): Promise<ReadText> {
+async function detect(path: string, text: string): Promise<ReadText> {
   for (const format of candidates(text)) {
     try {
       const document = (await loadLanguage(format)).read(text);
@@ -81,7 +90,7 @@ async function detect(text: string): Promise<ReadText> {
       if (!(error instanceof FormatError || error instanceof TomlError)) throw error;
     }
   }
-  return { format: 'text', document: TEXT.read(text) };
+  return readText(path, text);
 }
 
 /** A sentence with a colon is YAML too, with a key of several words. */

@@ -105,7 +105,7 @@ class YamlReader {
   #readKey({ key }: Pair): { name: string; range: TextRange } {
     const range = toRange(key as Node | null);
     if (isScalar(key)) return { name: String(key.value ?? key.source ?? ''), range };
-    return { name: this.#builder.text.slice(range.start, Math.min(range.end, range.start + 128)), range };
+    throw new FormatError('a key is a list or a mapping');
   }
 
   #visitScalar(

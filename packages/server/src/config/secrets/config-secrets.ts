@@ -14,6 +14,7 @@ import {
 } from './comments.ts';
 import { findTreeSecrets } from './config-tree.ts';
 import { findCredentials } from './find-credentials.ts';
+import { findStrictly } from './find-strictly.ts';
 import type { Credential } from './mask-ranges.ts';
 import { isSecretKey } from './secret-keys.ts';
 import { SecretValues } from './secret-values.ts';
@@ -126,7 +127,8 @@ function findInLeaf(leaf: ConfigLeaf, { document, statement, secretKeys, around 
     ...parts.map((part) => ({ ...part, certain: true })),
     ...findCredentials(text, { path: [...around, ...leaf.path], secretKeys, isSecretName }),
   ];
-  if (document.language.isBroken) found.push(...findAfterNames(text, isSecretName));
+  if (document.language.isSecret) found.push({ start: 0, end: text.length, certain: false });
+  else if (leaf.isLines) found.push(...findStrictly(text, isSecretName));
   if (!document.language.hasDirectives || leaf.positions !== undefined || isSwitch(leaf)) return found;
   const before = leaf.start - statement.start;
   // Directives end with their line.
@@ -138,21 +140,6 @@ function findInLeaf(leaf: ConfigLeaf, { document, statement, secretKeys, around 
       const part = { start: Math.max(0, start - before), end: Math.min(text.length, end - before) };
       if (part.end > part.start) found.push({ ...part, certain });
     }
-  return found;
-}
-
-/** The word after each name of a secret, on its line. */
-function findAfterNames(text: string, isSecretName: (name: string) => boolean): Credential[] {
-  const found: Credential[] = [];
-  const value = /["']?[ \t]*(?:=>|[=:>])?[ \t]*["'[{(]{0,4}([^\s"';,<>{}[\]()]{1,4096})/y;
-  for (const { 0: name, index } of text.matchAll(/[\w.-]{2,128}/g)) {
-    if (!isSecretName(name)) continue;
-    value.lastIndex = index + name.length;
-    const [whole = '', word = ''] = value.exec(text) ?? [];
-    const end = index + name.length + whole.length;
-    if (word !== '' && !/^(?:true|false|on|off|yes|no|null)$/i.test(word))
-      found.push({ start: end - word.length, end, certain: false });
-  }
   return found;
 }
 

@@ -63,8 +63,13 @@ class TreeWalk<L> {
       if (node.kind !== 'leaf' || node.text === undefined || !NAME_KEYS.has(lastName(names))) continue;
       if (this.#isSecretName(node.text)) named.add(parentTable(names));
     }
+    const isSecretObject = entries.some(
+      ({ names, node }) => names[0] === 'kind' && node.kind === 'leaf' && node.text === 'Secret',
+    );
     for (const { names, node } of entries) {
-      if (named.size > 0 && VALUE_KEYS.has(lastName(names)) && named.has(parentTable(names))) this.#markAll(node);
+      // Kubernetes: whatever its keys are called.
+      if (isSecretObject && /^(?:data|stringData)$/.test(names[0] ?? '')) this.#markAll(node);
+      else if (named.size > 0 && VALUE_KEYS.has(lastName(names)) && named.has(parentTable(names))) this.#markAll(node);
       else this.visit(node, [...path, ...names]);
     }
   }

@@ -47,7 +47,9 @@ function findSchemeTokens(text: string): Credential[] {
 function findPrivateKeys(text: string): Credential[] {
   const found: Credential[] = [];
   let end = 0;
-  for (const match of text.matchAll(/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
+  for (const match of text.matchAll(
+    /-----BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/g,
+  )) {
     if (match.index < end) continue;
     const start = match.index + match[0].length;
     const marker = text.indexOf('-----END', start);
@@ -130,7 +132,7 @@ interface FragmentOptions {
 }
 
 /** Longest word that is taken for an argument. */
-const ARGUMENT = /"[^"\r\n]{0,512}"|'[^'\r\n]{0,512}'|[^\s"']+/g;
+const ARGUMENT = /(?:"[^"\r\n]{0,512}"|'[^'\r\n]{0,512}'|[^\s"'])+/g;
 
 /** Secrets of a configuration within a text: JSON, YAML, INI, properties, dotenv; and of a command line. */
 function findFragmentSecrets(text: string, options: FragmentOptions): Credential[] {
@@ -163,18 +165,25 @@ function toCredential(leaf: TextRange, part: 'whole' | TextRange): Credential {
   return { start: leaf.start + part.start, end: Math.min(leaf.end, leaf.start + part.end), certain: true };
 }
 
-function findInCommand(text: string, { isSecretName }: FragmentOptions): Credential[] {
+function findInCommand(text: string, options: FragmentOptions): Credential[] {
+  const { isSecretName } = options;
   if (!/(?:^|\s)["']?-/.test(text)) return [];
   const words = [...text.matchAll(ARGUMENT)].map(({ 0: word, index }) => {
     const isQuoted = /^["']/.test(word) && word.length > 1;
     return { start: isQuoted ? index + 1 : index, end: isQuoted ? index + word.length - 1 : index + word.length };
   });
   const texts = words.map(({ start, end }) => text.slice(start, end));
-  return secretArguments(texts, (name) => name.length > 1 && isSecretName(name)).flatMap(({ index, part }) => {
+  // A command within a command: `sh -c "curl -u name:x"`.
+  const inner = words.flatMap(({ start, end }, index) => {
+    const isCommand = start > 0 && /["']/.test(text[start - 1] ?? '') && /\s-/.test(texts[index] ?? '');
+    return isCommand ? findInCommand(text.slice(start, end), options).map((part) => shift(part, start)) : [];
+  });
+  const own = secretArguments(texts, (name) => name.length > 1 && isSecretName(name)).flatMap(({ index, part }) => {
     const word = words[index];
     // The comma of a list within a text; the list itself is parsed elsewhere.
     return word && texts[index] !== ',' ? [toCredential(word, part)] : [];
   });
+  return [...own, ...inner];
 }
 
 function splitLines(text: string): { text: string; start: number }[] {
@@ -448,7 +457,7 @@ interface Directive {
 }
 
 /** nginx: to whom a request is passed on. */
-const NOT_SECRETS = /^(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass$/;
+export const NOT_SECRETS = /^(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass$/;
 
 const DIRECTIVES: readonly Directive[] = [
   // .netrc

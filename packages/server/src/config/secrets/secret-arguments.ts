@@ -34,7 +34,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     ['mongoexport', 'mongoimport', 'cqlsh', 'rabbitmqadmin', 'sshpass', 'beeline'].map((name) => [name, MONGO]),
   ),
   ...Object.fromEntries(
-    ['ldapsearch', 'ldapmodify', 'ldapadd', 'ldapdelete', 'ldapwhoami'].map((name) => [name, LDAP]),
+    ['ldapsearch', 'ldapmodify', 'ldapadd', 'ldapdelete', 'ldapwhoami', 'basic_ldap_auth'].map((name) => [name, LDAP]),
   ),
   ...Object.fromEntries(['snmpget', 'snmpwalk', 'snmpbulkwalk', 'snmptrap'].map((name) => [name, SNMP])),
   ...Object.fromEntries(
@@ -47,6 +47,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   'podman login': { flags: 'p' },
   curl: { userInfo: ['-u', '-U'], gluedUserInfo: 'uU' },
   http: { userInfo: ['-a'] },
+  check_http: { userInfo: ['-a'] },
   ...Object.fromEntries(['check_mysql', 'check_mysql_query', 'check_pgsql'].map((name) => [name, MONGO])),
 };
 

@@ -24,6 +24,8 @@ export function isSecretKey(path: readonly string[], extra: readonly string[]): 
     const words = splitWords(name);
     const secrecy = isKeyOfTable(words, path.slice(0, index)) ? 'one' : classifyWords(words);
     const isLast = index === path.length - 1;
+    // CouchDB: names and their passwords.
+    if (!isLast && name === 'admins') return true;
     if (secrecy === 'group' || (isLast && secrecy === 'one')) return true;
     if (secrecy === 'one') inherits = true;
     else if (isQualified(words)) inherits = false;
@@ -72,7 +74,7 @@ function isSecretPair(before: string | undefined, word: string): boolean {
 function isSecretWord(word: string): boolean {
   if (SECRET_WORDS.has(word)) return true;
   if (word.endsWith('pass')) return !NOT_PASS.has(word);
-  if (/(?:pwd|pw|connectionstring)$/.test(word)) return true;
+  if (/(?:pwd|pw|connectionstring|community|authtok)$/.test(word)) return true;
   const kind = /keys?$/.exec(word);
   if (kind !== null && SECRET_KEY_KINDS.has(word.slice(0, kind.index))) return true;
   return STEMS.some((stem) => {
@@ -111,7 +113,7 @@ export function hasKeyTable(path: readonly string[]): boolean {
 export const SECRET_WORDS: ReadonlySet<string> = new Set([
   ...['password', 'passwords', 'passwd', 'pwd', 'pass', 'passphrase', 'passcode', 'pw', 'requirepass', 'masterauth'],
   ...['secret', 'secrets', 'token', 'tokens', 'credential', 'credentials', 'cred', 'creds', 'authorization'],
-  ...['cookie', 'cookies', 'bearer', 'jwt', 'jwts', 'otp', 'totp', 'psk', 'salt', 'pepper', 'dsn', 'dsns'],
+  ...['cookie', 'cookies', 'setcookie', 'bearer', 'jwt', 'jwts', 'otp', 'totp', 'psk', 'salt', 'pepper', 'dsn', 'dsns'],
   // SNMP's password; a PIN of a token; the start of a key pair; a key exchanged before.
   ...['community', 'pin', 'pins', 'seed', 'mnemonic', 'hmac', 'htpasswd', 'kek', 'dek'],
 ]);
@@ -122,7 +124,25 @@ const SECRET_KEY_KINDS: ReadonlySet<string> = new Set([
   ...['cipher', 'symmetric', 'aes', 'hmac', 'signing', 'sign', 'signature', 'master', 'root', 'account', 'shared'],
   ...['preshared', 'session', 'storage', 'service', 'ssh', 'license', 'licence', 'app', 'application', 'webhook'],
   ...['jwt', 'cookie', 'consumer', 'subscription', 'integration', 'ingest', 'ingestion', 'write', 'admin', 'deploy'],
-  ...['unseal', 'recovery', 'instrumentation', 'fernet', 'tsig', 'rndc', 'csrf', 'gossip', 'function', 'sas'],
+  ...[
+    'unseal',
+    'recovery',
+    'instrumentation',
+    'fernet',
+    'tsig',
+    'rndc',
+    'csrf',
+    'gossip',
+    'function',
+    'sas',
+    'wep',
+    'validation',
+    'upgrade',
+    'nonce',
+    'wireless',
+    'digest',
+  ],
+  ...['cloak'],
 ]);
 
 /** Tables in which a bare `key` is that kind of key: `[encryption] key = ...`. Narrower: `[storage] key` may be a name. */
@@ -227,6 +247,8 @@ const SECRET_PHRASES: ReadonlySet<string> = new Set([
   ...['access key id', 'secret id', 'connection string', 'conn string', 'conn str', 'connection str', 'webhook url'],
   ...['access signature', 'honeycomb team', 'recovery code', 'recovery codes', 'backup code', 'backup codes'],
   ...['access code', 'auth code', 'authorization code', 'verification code', 'activation code'],
+  // JBoss; WordPress's LOGGED_IN_KEY; Kubernetes; network devices
+  ...['clear text', 'in key', 'key data', 'key string'],
 ]);
 
 /** Lists of names under which secrets are kept elsewhere. */
