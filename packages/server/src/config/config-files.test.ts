@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tempDir } from '@porthole/records/testing';
 import { expect, it } from 'vitest';
@@ -87,6 +87,46 @@ it('a file that includes itself, is absent or lies elsewhere is left out, and sa
     expect.stringMatching(/link\.conf.*outside the directory/),
     expect.stringMatching(/absent\.conf.*ENOENT/),
   ]);
+});
+
+it('no link leads out of the directories: not from the data of PostgreSQL, nor from a directory of files', async () => {
+  const { dir, read } = writeFiles({
+    'etc/postgresql.conf': "port = 1\ndata_directory = '../data'\n",
+    'data/server.key': 'private 1\n',
+    'conf.d/a.conf': 'a 1\n',
+    token: 'of_the_cluster 1\n',
+  });
+  symlinkSync(join(dir, 'token'), join(dir, 'data/postgresql.auto.conf'));
+  symlinkSync(join(dir, 'token'), join(dir, 'conf.d/link.conf'));
+  const linked = await read('etc/postgresql.conf');
+  expect(linked.view.source).not.toContain('of_the_cluster');
+  expect(linked.problems).toEqual([expect.stringMatching(/auto\.conf.*outside the directory/)]);
+  await expect(read('', ['conf.d'])).rejects.toMatchObject({ code: 'CONFIG_UNAVAILABLE' });
+  rmSync(join(dir, 'data/postgresql.auto.conf'));
+  writeFileSync(join(dir, 'data/postgresql.auto.conf'), "work_mem = '3MB'\ninclude 'server.key'\n");
+  const { settings, view } = await read('etc/postgresql.conf');
+  expect(settings).toMatchObject({ port: 1, work_mem: '3MB' });
+  expect(view.source).not.toContain('private');
+});
+
+it('the names in other directories are not told', async () => {
+  const { read } = writeFiles({ 'etc/nginx.conf': 'include ../home/*;\n', 'home/some-name.conf': 'a 1;\n' });
+  const { problems } = await read('etc/nginx.conf');
+  expect(problems).toEqual([expect.stringContaining('outside the directory')]);
+  expect(problems.join()).not.toContain('some-name');
+});
+
+it('UTF-16 is read, with its mark or without, and what is not text is refused', async () => {
+  const text = 'name = a\npassword = Some-pw\n';
+  const { read } = writeFiles({
+    'a.ini': Buffer.from(`\uFEFF${text}`, 'utf16le'),
+    'b.ini': Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(),
+    'c.ini': Buffer.from(text, 'utf16le'),
+    'd.ini': Buffer.from(`x\ny${[...text].map((sign) => `\0\0\0${sign}`).join('')}`, 'latin1'),
+  });
+  for (const name of ['a.ini', 'b.ini', 'c.ini'])
+    expect((await read(name)).view.source).toBe('name = a\npassword = ******\n');
+  await expect(read('d.ini')).rejects.toThrow('it is not text');
 });
 
 it('files that include each other without end are bounded, and so is their size', async () => {

@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, type Dirent } from 'node:fs';
-import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import { type ConfigFormat, matchesPattern, PortholeError } from '@porthole/contract';
@@ -62,12 +62,12 @@ export async function readConfigFiles(options: ConfigFilesOptions, seen = new Se
   const { configFile, configFiles, format, maxBytes } = options;
   const reader = new FileReader({ format, maxBytes, seen });
   const files: ConfigFile[] = configFile === '' ? [] : [await reader.readNamed(configFile)];
-  for (const path of configFiles) {
-    for (const file of await expandPath(path, seen)) files.push(await reader.readNamed(file));
-  }
-  if (files.length === 0) throw unavailable(configFiles.join(', '), 'no file matches');
   const [main] = files;
-  if (main) files.push(...(await reader.readAlterSystem(main)));
+  const mainRoot = main && (await realDir(dirname(main.path)));
+  for (const path of configFiles) files.push(...(await reader.readNamedAll(path, mainRoot)));
+  if (files.length === 0) throw unavailable(configFiles.join(', '), 'no file matches');
+  const [first] = files;
+  if (first) files.push(...(await reader.readAlterSystem(first)));
   return { files, problems: reader.problems };
 }
 
@@ -85,9 +85,23 @@ class FileReader {
     this.#seen = seen;
   }
 
+  /** A file that the settings name: it may be a link to anywhere. */
   async readNamed(path: string): Promise<ConfigFile> {
     const root = dirname(await realpath(path).catch(() => path)); // reading it says what is wrong
-    return this.#read(path, { root, open: [], format: this.#format ?? formatOfName(path) });
+    return this.#read(path, { roots: [root], isNamed: true, open: [], format: this.#format ?? formatOfName(path) });
+  }
+
+  /** Of a directory or a pattern, the settings do not name the files themselves. */
+  async readNamedAll(path: string, mainRoot: string | undefined): Promise<ConfigFile[]> {
+    const files: ConfigFile[] = [];
+    for (const file of await expandPath(path, this.#seen)) {
+      if (file === path) files.push(await this.readNamed(file));
+      else {
+        const roots = [await realDir(dirname(file)), ...(mainRoot === undefined ? [] : [mainRoot])];
+        files.push(await this.#read(file, { roots, open: [], format: this.#format ?? formatOfName(file) }));
+      }
+    }
+    return files;
   }
 
   /** PostgreSQL reads what ALTER SYSTEM has set after all others, from its data directory. */
@@ -97,7 +111,8 @@ class FileReader {
     const path = join(resolve(dirname(main.path), dataDir ?? '.'), 'postgresql.auto.conf');
     if (basename(main.path) === basename(path) || !(await lookAt(path, this.#seen))) return []; // there is none
     try {
-      return [await this.#read(path, { root: dirname(path), open: [], format: main.format })];
+      const roots = [await realDir(dirname(path))];
+      return [await this.#read(path, { roots, open: [], format: main.format, hasIncludes: false })];
     } catch (error) {
       this.#report(error);
       return [];
@@ -106,14 +121,17 @@ class FileReader {
 
   async #read(path: string, within: Within): Promise<ConfigFile> {
     if (++this.#count > MAX_FILES) throw unavailable(path, `the configuration has more than ${MAX_FILES} files`);
-    const bytes = await readBytes(path, this.#maxBytes - this.#bytes, this.#seen);
+    const { roots, isNamed } = within;
+    const limits = { maxBytes: this.#maxBytes - this.#bytes, seen: this.#seen };
+    const bytes = await readBytes(path, { ...limits, ...(!isNamed && { roots }) });
     this.#bytes += bytes.length;
     const { text, format = within.format, problem } = decode(path, bytes, within.format);
     if (problem !== undefined) this.problems.push(problem);
     const includes: NonNullable<ConfigFile['includes']> = [];
-    for (const { at, name, isDirectory, isOptional } of findIncludes(text, format)) {
+    const found = within.hasIncludes === false ? [] : findIncludes(text, format);
+    for (const { at, name, isDirectory, isOptional } of found) {
       const target = resolve(dirname(path), name);
-      const inner = { ...within, open: [...within.open, path] };
+      const inner = { ...within, isNamed: false, open: [...within.open, path] };
       const files = await this.#readIncluded(isDirectory ? join(target, '*.conf') : target, { ...inner, isOptional });
       includes.push({ at, files });
     }
@@ -126,16 +144,14 @@ class FileReader {
   ): Promise<ConfigFile[]> {
     const files: ConfigFile[] = [];
     try {
-      for (const path of await expandPath(pattern, this.#seen)) {
-        const target = await realpath(path);
-        if (target !== within.root && !target.startsWith(`${within.root.replace(/\/$/, '')}/`))
-          throw unavailable(path, 'included files outside the directory of the configuration are not read');
+      for (const path of await expandPath(pattern, this.#seen, within.roots)) {
         if (within.open.includes(path) || within.open.length > MAX_INCLUDE_DEPTH)
           throw unavailable(path, 'it includes itself, or too many files in turn');
         files.push(await this.#read(path, within));
       }
     } catch (error) {
-      const isAbsent = types.isNativeError(error) && 'code' in error && error.code === 'ENOENT';
+      const cause = error instanceof PortholeError ? error.cause : error;
+      const isAbsent = types.isNativeError(cause) && 'code' in cause && cause.code === 'ENOENT';
       if (!isAbsent || !isOptional) this.#report(error, pattern);
     }
     return files;
@@ -148,8 +164,10 @@ class FileReader {
 
 /** What is known of a file before it is read. */
 interface Within {
-  /** Included files must lie below. */
-  root: string;
+  /** Files must lie below one of them, wherever links lead, unless the settings name them. */
+  roots: readonly string[];
+  isNamed?: boolean;
+  hasIncludes?: boolean;
   /** The files that include it. */
   open: readonly string[];
   format: ConfigFormat | undefined;
@@ -180,7 +198,7 @@ function findIncludes(text: string, format: ConfigFormat | undefined): Include[]
 }
 
 /** The files of a directory, or those that match a pattern in the last part of a path, by name; or the path itself. */
-async function expandPath(path: string, seen: SeenPaths): Promise<string[]> {
+async function expandPath(path: string, seen: SeenPaths, roots?: readonly string[]): Promise<string[]> {
   const isPattern = /[*?]/.test(basename(path));
   const dir = isPattern ? dirname(path) : path;
   const stats = await lookAt(dir, seen);
@@ -188,8 +206,11 @@ async function expandPath(path: string, seen: SeenPaths): Promise<string[]> {
   const pattern = isPattern ? basename(path) : '*';
   let found: Dirent[];
   try {
+    // The names in other directories are not for the clients either.
+    if (roots) assertBelow(roots, await realpath(dir), dir);
     found = await readdir(dir, { withFileTypes: true });
   } catch (error) {
+    if (error instanceof PortholeError) throw error;
     if (isPattern && types.isNativeError(error) && 'code' in error && error.code === 'ENOENT') return [];
     throw unavailable(dir, reasonOf(error), error);
   }
@@ -206,13 +227,26 @@ async function lookAt(path: string, seen: SeenPaths): Promise<BigIntStats | unde
   return stats;
 }
 
-async function readBytes(path: string, maxBytes: number, seen: SeenPaths): Promise<Buffer> {
+interface ReadLimits {
+  maxBytes: number;
+  seen: SeenPaths;
+  /** The file must lie below one of them; without it, anywhere. */
+  roots?: readonly string[];
+}
+
+/** Opens every file of a configuration, and reads it. What is no file is not opened: it may have side effects. */
+async function readBytes(path: string, { maxBytes, seen, roots }: ReadLimits): Promise<Buffer> {
   try {
-    // Non-blocking, because it may be a FIFO.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const target = await realpath(path);
+    if (roots) assertBelow(roots, target, path);
+    if (!(await stat(target)).isFile()) throw unavailable(path, 'it is not a regular file');
+    const handle = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stats = await handle.stat({ bigint: true });
       seen.note(path, stats);
+      // A directory on the way may have become a link since: the kernel knows where the opened file is.
+      const isLinux = process.platform === 'linux';
+      if (roots) assertBelow(roots, await (isLinux ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path)), path);
       if (!stats.isFile()) throw unavailable(path, 'it is not a regular file');
       if (stats.size > maxBytes)
         throw unavailable(path, `it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);
@@ -226,20 +260,41 @@ async function readBytes(path: string, maxBytes: number, seen: SeenPaths): Promi
   }
 }
 
-/** TOML is UTF-8 and Java's properties are Latin-1 too; another file that is not UTF-8 is shown as text. */
+function assertBelow(roots: readonly string[], target: string, path: string): void {
+  if (roots.some((root) => target === root || target.startsWith(`${root.replace(/\/$/, '')}/`))) return;
+  throw unavailable(path, 'files outside the directory of the configuration are not read');
+}
+
+async function realDir(path: string): Promise<string> {
+  return realpath(path).catch(() => path); // reading what is in it says what is wrong
+}
+
+/** TOML is UTF-8 and Java's properties are Latin-1 too; UTF-16 is known by its mark or its zeros; another file is text. */
 function decode(
   path: string,
   bytes: Uint8Array,
   format: ConfigFormat | undefined,
 ): { text: string; format?: ConfigFormat; problem?: string } {
+  const encoding = unicodeOf(bytes);
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    // The names of secrets would not be found in it.
+    if (text.includes('\0')) throw unavailable(path, 'it is not text');
+    return { text };
   } catch (error) {
+    if (error instanceof PortholeError) throw error;
     if (format === 'toml') throw unavailable(path, 'it is not UTF-8 text', error);
     const text = new TextDecoder('latin1').decode(bytes);
+    if (text.includes('\0')) throw unavailable(path, 'it is not text');
     if (format === 'properties') return { text };
     return { text, format: 'text', problem: `${path}: it is not UTF-8 text` };
   }
+}
+
+function unicodeOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? 'utf-16be' : 'utf-8';
 }
 
 function reasonOf(error: unknown): string {
