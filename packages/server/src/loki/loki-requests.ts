@@ -14,6 +14,7 @@ const HOUR_MS = 3_600_000;
 const DEFAULT_LIMIT = 100;
 const DEFAULT_POINTS = 250;
 const MAX_SELECTORS = 10;
+const MAX_PATTERNS = 1000;
 
 export interface LokiRequest extends QueryCall {
   cluster: ClusterState;
@@ -42,7 +43,6 @@ const OPERATIONS: Readonly<Record<string, (request: LokiRequest) => Promise<obje
   series: answerSeries,
   'index/stats': indexStats,
   'index/volume': indexVolume,
-  'index/volume_range': indexVolumeRange,
   patterns: listPatterns,
   detected_fields: detectedFields,
   'status/buildinfo': ({ version }) => ({
@@ -136,68 +136,38 @@ async function indexStats(request: LokiRequest): Promise<object> {
 
 /** The size of files by values of labels: of those that the query names, or `targetLabels`. The largest come first. */
 async function indexVolume(request: LokiRequest): Promise<object> {
-  const { streams, volumes } = await findVolumes(request, parseRange(request));
-  const nowSeconds = Math.floor(request.clock.nowMs / 1000);
-  const result = volumes.map(({ metric, files }) => ({ metric, value: [nowSeconds, String(sizeOf(files))] }));
-  return success('vector', result, streams);
-}
-
-/** The same over time. Nothing is read: a file is spread evenly over the time between its first and last record. */
-async function indexVolumeRange(request: LokiRequest): Promise<object> {
-  const { startMs, endMs, stepMs } = parseTimes(request);
-  const times = evaluationTimes({ startMs: startMs + stepMs, endMs: endMs + stepMs - 1, stepMs });
-  const { streams, volumes } = await findVolumes(request, { fromMs: startMs, toMs: endMs });
-  const result = volumes.map(({ metric, files }) => ({
-    metric,
-    values: times.flatMap((timeMs): [number, string][] => {
-      const bytes = Math.round(files.reduce((sum, file) => sum + sizeWithin(file, timeMs - stepMs, timeMs), 0));
-      return bytes > 0 ? [[timeMs / 1000, String(bytes)]] : [];
-    }),
-  }));
-  return success('matrix', result, streams);
-}
-
-interface Volume {
-  metric: LokiLabels;
-  files: LokiStream['files'];
-}
-
-async function findVolumes(
-  request: LokiRequest,
-  range: { fromMs: number; toMs: number },
-): Promise<{ streams: Streams; volumes: Volume[] }> {
-  const { query } = request;
+  const range = parseRange(request);
+  const { query, clock } = request;
   const logs = parseSelector(requiredText(query, 'query'));
   const streams = await Streams.find(request.cluster, logs, call(request));
   const targets = optionalValue(query, 'targetLabels')?.split(',');
-  const named = targets ?? logs.matchers.map(({ name }) => name);
+  const named = new Set(targets ?? logs.matchers.map(({ name }) => name));
   const byLabels = optionalValue(query, 'aggregateBy') === 'labels';
   const volumes = new Map<string, Volume>();
   for (const { labels, files } of withinRange(streams.streams, range)) {
-    const own = (named.length === 0 ? Object.keys(labels) : named).filter((name) => labels[name] !== undefined);
+    const own = Object.keys(labels).filter((name) => named.size === 0 || named.has(name));
     const metrics = byLabels
       ? own.map((name) => ({ [name]: '' }))
       : [Object.fromEntries(own.map((name) => [name, labels[name] ?? '']))];
     for (const metric of metrics) {
-      const volume = volumes.get(JSON.stringify(metric)) ?? { metric, files: [] };
+      const volume = volumes.get(JSON.stringify(metric)) ?? { metric, bytes: 0 };
       volumes.set(JSON.stringify(metric), volume);
-      volume.files.push(...files);
+      volume.bytes += sizeOf(files);
     }
   }
-  const sorted = [...volumes.values()].sort((a, b) => sizeOf(b.files) - sizeOf(a.files));
-  return { streams, volumes: sorted.slice(0, parseLimit(query)) };
+  const largest = [...volumes.values()].sort((a, b) => b.bytes - a.bytes).slice(0, parseLimit(query));
+  const nowSeconds = Math.floor(clock.nowMs / 1000);
+  const result = largest.map(({ metric, bytes }) => ({ metric, value: [nowSeconds, String(bytes)] }));
+  return success('vector', result, streams);
 }
 
-function sizeOf(files: Volume['files']): number {
+interface Volume {
+  metric: LokiLabels;
+  bytes: number;
+}
+
+function sizeOf(files: LokiStream['files']): number {
   return files.reduce((sum, { size }) => sum + size, 0);
-}
-
-/** Of a file whose times are not known, nothing. */
-function sizeWithin({ size, firstTimeMs, lastTimeMs }: Volume['files'][number], fromMs: number, toMs: number): number {
-  if (firstTimeMs === null || lastTimeMs === null) return 0;
-  const endMs = Math.max(lastTimeMs, firstTimeMs) + 1;
-  const sharedMs = Math.min(toMs, endMs) - Math.max(fromMs, firstTimeMs);
-  return (size * Math.max(0, sharedMs)) / (endMs - firstTimeMs);
 }
 
 /** Groups of a digest, each counted once: how many of its records were when is not known. */
@@ -206,7 +176,7 @@ async function listPatterns(request: LokiRequest): Promise<object> {
   const range = parseRange(request);
   const logs = parseSelector(requiredText(query, 'query'));
   const streams = await Streams.find(cluster, logs, call(request));
-  const filter = { ...range, limit: parseLimit(query), ...(logs.query && { query: logs.query }) };
+  const filter = { ...range, limit: Math.min(parseLimit(query), MAX_PATTERNS), ...(logs.query && { query: logs.query }) };
   const found: { pattern: string; level: string; samples: [number, number][] }[] = [];
   for (const log of streams.selection ? streams.requestedLogs() : []) {
     const response = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));

@@ -137,8 +137,12 @@ function slidingSums(
     // Those whose range has the bucket: after its start, and not later than the range after it.
     const from = Math.max(0, Math.ceil((startMs + bucketMs - first) / stepMs));
     const to = Math.min(points.length - 1, Math.floor((startMs + rangeMs - first) / stepMs));
-    for (let at = from; at <= to; at++) sums[at] = (sums[at] as number) + count;
+    if (from > to) continue;
+    sums[from] = (sums[from] as number) + count;
+    if (to + 1 < sums.length) sums[to + 1] = (sums[to + 1] as number) - count;
   }
+  // Until here each has what is added and left out at it: ranges may overlap by thousands of points.
+  for (let at = 1; at < sums.length; at++) sums[at] = (sums[at] as number) + (sums[at - 1] as number);
   return sums;
 }
 
