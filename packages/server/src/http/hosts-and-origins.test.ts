@@ -194,6 +194,22 @@ describe('what a page of another site makes a browser send', () => {
     expect(await requestProblem(port, '/api/v1/config')).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
+  it('is refused by its origin alone where something may change, from a browser that does not say its site', async () => {
+    const { port } = crossed;
+    const status = async (method: string, path: string, from: string) =>
+      (await sendRequest(port, path, { method, headers: { origin: from } })).status;
+    for (const [method, path] of [
+      ['PUT', '/api/v1/views/x'],
+      ['DELETE', '/api/v1/views/x'],
+      ['DELETE', '/api/v1/cluster/nodes/x'],
+      ['POST', '/mcp'],
+    ] as const) {
+      for (const from of ['https://evil.example', 'null', `http://127.0.0.1:${port + 1}`])
+        expect(await status(method, path, from), `${method} ${path}`).toBe(403);
+      for (const from of [origin, `http://127.0.0.1:${port}`]) expect(await status(method, path, from)).not.toBe(403);
+    }
+  });
+
   it('is served if its origin is configured, and so is what the console and people send', async () => {
     const { port } = crossed;
     const status = async (headers: Record<string, string>) =>

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { getRoute, PortholeError, ROUTE_IDS, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Credentials } from '../../auth/access.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
@@ -27,7 +26,7 @@ export interface RequestGate {
   /** Throws for a request that is not served without credentials; `undefined` if all are, or some are set up. */
   checkLocal?: RequestPolicy['checkLocal'];
   /** Throws for a request that a page of another site made a browser send. */
-  checkSite(headers: IncomingHttpHeaders): void;
+  checkSite(request: Pick<HttpRequest, 'headers' | 'method'>): void;
   /** Requests come through the server of a program, which has checked their paths, too. */
   isMounted?: boolean;
   checkRate(address: string | undefined): RateState | undefined;
@@ -90,7 +89,7 @@ export function authorizeRequest(
   context.target = target;
   const role = requiredRole(target, gate);
   if (role !== 'none') gate.checkLocal?.({ address: remoteAddress(request), socket: request.socket, host, headers });
-  if (target && !isPage(target)) gate.checkSite(headers);
+  if (target && !isPage(target)) gate.checkSite(request);
   const credentials = readCredentials(request, context.source);
   // Only on routes that accept tickets; a header takes precedence.
   if (credentials.authorization === undefined && target && TICKETED.has(target.route) && context.query.has('ticket')) {

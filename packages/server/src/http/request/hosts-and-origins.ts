@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { fallbackMembers, type Member } from '@porthole/contract';
 import { hostName } from '../../transport/request-policy.ts';
@@ -78,18 +78,20 @@ const NO_MEMBERS = createMemberOrigins(false, () => []);
 /**
  * Refuses what a page of another site makes a browser send, before anything is done for it: the page could not read the
  * response, but hundreds of searches would run. Browsers send `Sec-Fetch-Site`, no other client does. A page on another
- * port of the same machine is of the same site. A page may read a WebSocket of any origin, and not every browser says which
- * site opens it: there, the origin itself has to be this one or an allowed one.
+ * port of the same machine is of the same site. Not every browser says which site it is: where something may change, and for
+ * a WebSocket, which a page may read from any origin, the origin itself has to be this one or an allowed one.
  */
 export function createSiteCheck(
   origins: readonly string[],
   members = NO_MEMBERS,
-): (headers: IncomingHttpHeaders) => void {
+): (request: Pick<HttpRequest, 'headers' | 'method'>) => void {
   const allowed = new Set(origins);
-  return ({ 'sec-fetch-site': site, origin, upgrade, host }) => {
+  return ({ headers: { 'sec-fetch-site': site, origin, upgrade, host }, method }) => {
     const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
-    const isSocket = upgrade !== undefined && origin !== undefined;
-    if (isOwnSite && (!isSocket || origin.replace(/^https?:\/\//, '') === host)) return;
+    const isRead = /^(?:GET|HEAD|OPTIONS)$/.test(method ?? '') && upgrade === undefined;
+    const isOwnOrigin = origin === undefined || origin.replace(/^https?:\/\//, '') === host;
+    // A proxy may have changed the host, but browsers know their own site.
+    if (isOwnSite && (isRead || isOwnOrigin || (site !== undefined && upgrade === undefined))) return;
     if (origin !== undefined && (allowed.has(origin) || allowed.has('*') || members.has(origin))) return;
     throw new HttpRefusal(
       'ORIGIN_NOT_ALLOWED',
