@@ -158,7 +158,8 @@ export interface RunningSettings {
 /** A key whose value in the file has another meaning than the one the service runs with. Secrets are masked. */
 export interface RunningDifference {
   key: string;
-  onDisk: SettingJson;
+  /** `null`: the service has it from a file, but not from one of those that are read. */
+  onDisk: SettingJson | null;
   running: SettingJson;
 }
 

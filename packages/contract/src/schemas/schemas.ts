@@ -184,7 +184,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
           differences: listOf(
             exactObject<RunningDifference>('A key with another meaning.', {
               key: text('Dotted key.'),
-              onDisk: anyValue('Its value in the file. Secrets are masked.'),
+              onDisk: anyValue('Its value in the file; null if it is in no file that is read. Secrets are masked.'),
               running: anyValue('The value the service runs with. Secrets are masked.'),
             }),
           ),

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeSettings } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { requestJson } from '../testing/send-request.ts';
@@ -15,17 +16,48 @@ async function compare(path: string, text: string, output: string) {
   return new RunningConfig(command, { maxBytes: 10_000 }).compareWith(settings, new ConfigThread([]));
 }
 
+/** Starts a process that stays, writes its id into a file and prints a setting. */
+const LEAVING = (file: string) =>
+  `const child = require('node:child_process').spawn('sleep', ['1000'], { stdio: ['ignore', 'inherit', 'ignore'] });
+  require('node:fs').appendFileSync(${JSON.stringify(file)}, child.pid + '\\n');
+  process.stdout.write('port = 2\\n', () => process.exit());`;
+
+it('the command ends with what it has started, and health checks start it once a minute', async () => {
+  const started = join(tempDir(), 'started');
+  const { settings } = await viewConfig([{ path: 'a.ini', text: 'port = 1\n' }], []);
+  const running = new RunningConfig([process.execPath, '-e', LEAVING(started)], { maxBytes: 10_000 });
+  const thread = new ConfigThread([]);
+  expect((await running.compareWith(settings, thread)).state).toBe('differs');
+  for (let check = 0; check < 5; check++) expect(running.lastWith(settings, thread)?.state).toBe('differs');
+  const ids = readFileSync(started, 'utf8').trim().split('\n');
+  expect(ids).toHaveLength(1);
+  await eventually(() => expect(isRunning(Number(ids[0]))).toBe(false));
+});
+
+/** One that has ended and that nobody has waited for does not run. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
 describe('what a service runs with is compared with its file by meaning', () => {
   it('PostgreSQL: rows with units', async () => {
     const text =
       "shared_buffers = 128MB\nwork_mem = 4MB\nmax_wal_size = 1GB\nlog_rotation_age = 1d\nfsync = yes\ntemp_buffers = 1024\nport = 5432\nlog_line_prefix = '%m [%p] '\nonly_here = 1\n";
     const output =
-      'shared_buffers|16384|8kB|configuration file\nwork_mem|8192|kB|session\nmax_wal_size|1024|MB|x\nlog_rotation_age|1440|min|x\nfsync|on||x\ntemp_buffers|1024|8kB|x\nport|5432||x\nlog_line_prefix|%m [%p] ||x\n';
+      'altered|on||configuration file\nunset|1||default\nshared_buffers|16384|8kB|configuration file\nwork_mem|8192|kB|session\nmax_wal_size|1024|MB|x\nlog_rotation_age|1440|min|x\nfsync|on||x\ntemp_buffers|1024|8kB|x\nport|5432||x\nlog_line_prefix|%m [%p] ||x\n';
     expect(await compare('postgresql.conf', text, output)).toEqual({
       state: 'differs',
       detail: null,
       comparedKeys: 8,
-      differences: [{ key: 'work_mem', onDisk: '4MB', running: '8192kB' }],
+      differences: [
+        { key: 'work_mem', onDisk: '4MB', running: '8192kB' },
+        // By ALTER SYSTEM, in a file that cannot be read.
+        { key: 'altered', onDisk: null, running: 'on' },
+      ],
     });
   });
 

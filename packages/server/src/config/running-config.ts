@@ -1,5 +1,5 @@
-// owner: execFile calls back once, with the failure to start it too; bounded in time
-import { execFile } from 'node:child_process';
+// owner: its errors and its end are waited for; bounded in time, with all that it has started
+import { spawn } from 'node:child_process';
 import {
   canonicalValue,
   errorMessage,
@@ -16,12 +16,16 @@ const TIMEOUT_MS = 10_000;
 /** Pages and checks ask often; the command may connect to the service each time. */
 const KEEP_MS = 2000;
 
+/** Checks of health come every few seconds, for ever, and only name what a request for the settings shows. */
+const CHECK_KEEP_MS = 60_000;
+
 /** What a service says it runs with: the output of a command, which is started without a shell. */
 export class RunningConfig {
   readonly #command: readonly string[];
   readonly #maxBytes: number;
   readonly #output = new Shared<string>({ keepMs: KEEP_MS, keepFailureMs: KEEP_MS });
   #last: RunningSettings | undefined;
+  #nextCheckMs = 0;
 
   constructor(command: readonly string[], { maxBytes }: { maxBytes: number }) {
     this.#command = command;
@@ -30,53 +34,85 @@ export class RunningConfig {
 
   /** The last comparison, while the next one is made: a health check cannot wait for a command. */
   lastWith(onDisk: FlattenedConfig, thread: ConfigThread): RunningSettings | undefined {
-    void unneeded(this.compareWith(onDisk, thread)); // a request for the settings reports it
+    if (performance.now() >= this.#nextCheckMs) void unneeded(this.compareWith(onDisk, thread)); // a request reports it
     return this.#last;
   }
 
   /** Compares the keys that both have, by what their values mean. A command that fails is a part of the answer. */
   async compareWith(onDisk: FlattenedConfig, thread: ConfigThread): Promise<RunningSettings> {
+    this.#nextCheckMs = performance.now() + CHECK_KEEP_MS;
     this.#last = await this.#compareWith(onDisk, thread);
     return this.#last;
   }
 
   async #compareWith(onDisk: FlattenedConfig, thread: ConfigThread): Promise<RunningSettings> {
     try {
-      const { file, unitless } = parseOutput(await this.#output.run(() => this.#run()));
+      const { file, ...rows } = parseOutput(await this.#output.run(() => this.#run()));
       const { settings } = await thread.run('view', [file]);
-      return compare(onDisk, settings, unitless);
+      return compare(onDisk, settings, rows);
     } catch (error) {
       if (!(error instanceof PortholeError)) throw error;
       return { state: 'failed', detail: errorMessage(error), comparedKeys: 0, differences: [] };
     }
   }
 
-  /** Its output may have secrets in it, so no part of it is in an error. */
-  #run(): Promise<string> {
+  /**
+   * Its output may have secrets in it, so no part of it is in an error. Ends with what it has started: it is a group of
+   * processes of its own.
+   */
+  async #run(): Promise<string> {
     const [program = '', ...args] = this.#command;
     const env = { ...process.env, LC_ALL: 'C' };
-    const limits = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL', maxBuffer: this.#maxBytes } as const;
-    return new Promise((resolve, reject) => {
-      const child = execFile(program, args, { ...limits, env, encoding: 'utf8' }, (error, stdout) => {
-        if (!error) resolve(stdout);
-        else reject(new PortholeError('CONFIG_UNAVAILABLE', `service.config-command: ${program} ${explain(error)}`));
-      });
-      child.stdin?.end();
+    const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    const kill = () => child.pid !== undefined && killGroup(child.pid);
+    let failure: string | undefined;
+    const fail = (reason: string) => {
+      failure ??= reason;
+      kill();
+    };
+    const timer = setTimeout(() => fail(`did not end within ${TIMEOUT_MS} ms`), TIMEOUT_MS);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > this.#maxBytes) fail('prints more than config.max-bytes');
     });
+    child.once('exit', kill);
+    try {
+      await new Promise<void>((resolve) => {
+        child.once('error', (error: NodeJS.ErrnoException) => {
+          failure ??= error.code === 'ENOENT' ? 'was not found' : `failed with ${error.code}`;
+          resolve();
+        });
+        child.once('close', (code, signal) => {
+          if (code !== 0) failure ??= signal ? `was ended by ${signal}` : `failed with ${code}`;
+          resolve();
+        });
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    if (failure === undefined) return Buffer.concat(chunks).toString('utf8');
+    throw new PortholeError('CONFIG_UNAVAILABLE', `service.config-command: ${program} ${failure}`);
   }
 }
 
-function explain({ code, killed, signal }: { code?: unknown; killed?: boolean; signal?: string | null }): string {
-  if (code === 'ENOENT') return 'was not found';
-  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'prints more than config.max-bytes';
-  if (killed) return `did not end within ${TIMEOUT_MS} ms`;
-  return signal ? `was ended by ${signal}` : `failed with ${code}`;
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // All of them have ended.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 interface Output {
   file: ConfigFile;
   /** Values without their unit, by key: 16384 of `shared_buffers`, which are blocks of 8 kB. */
   unitless: ReadonlyMap<string, string>;
+  /** Keys that the service says it has from its files, which ours need not all be: PostgreSQL's `source` of a setting. */
+  fromFiles: ReadonlySet<string>;
 }
 
 /**
@@ -85,13 +121,15 @@ interface Output {
  */
 function parseOutput(output: string): Output {
   const unitless = new Map<string, string>();
+  const fromFiles = new Set<string>();
   const lines = output.split(/\r?\n/);
   const separator = ['\t', '|'].find((sign) => lines.filter((line) => line.includes(sign)).length > lines.length / 2);
   let rows: (readonly [name: string, value: string])[] = [];
   if (separator !== undefined) {
     rows = lines.flatMap((line) => {
-      const [name = '', value, unit = ''] = line.split(separator).map((cell) => cell.trim());
+      const [name = '', value, unit = '', source] = line.split(separator).map((cell) => cell.trim());
       if (value === undefined) return [];
+      if (source === 'configuration file') fromFiles.add(plainName(name));
       const [, factor, of] = /^\d+$/.test(value) ? (UNIT.exec(unit) ?? []) : [];
       if (of === undefined) return [[name, value]];
       unitless.set(plainName(name), value);
@@ -100,29 +138,37 @@ function parseOutput(output: string): Output {
   } else if (lines.every((line, index) => index % 2 === 1 || /^[\w.-]*$/.test(line))) {
     rows = lines.flatMap((name, index) => (index % 2 === 0 && name !== '' ? [[name, lines[index + 1] ?? '']] : []));
   }
-  if (rows.length === 0) return { file: { path: 'running', text: output }, unitless };
+  if (rows.length === 0) return { file: { path: 'running', text: output }, unitless, fromFiles };
   const quoted = (value: string) => (/^[\w.-]+$/.test(value) ? value : JSON.stringify(value));
   const text = rows.map(([name, value]) => `${name} = ${quoted(value)}\n`).join('');
-  return { file: { path: 'running', text, format: 'ini' }, unitless };
+  return { file: { path: 'running', text, format: 'ini' }, unitless, fromFiles };
 }
 
 const UNIT = /^(\d*)([kMGT]?B|us|ms|s|min|h|d)$/;
 
-function compare(onDisk: FlattenedConfig, running: FlattenedConfig, unitless: Output['unitless']): RunningSettings {
+function compare(
+  onDisk: FlattenedConfig,
+  running: FlattenedConfig,
+  { unitless, fromFiles }: Omit<Output, 'file'>,
+): RunningSettings {
   const clear = (config: FlattenedConfig) => new Map(config.clear);
   const [diskClear, runningClear] = [clear(onDisk), clear(running)];
   const byName = new Map(running.flat.map((setting) => [plainName(setting.key), setting]));
   const differences: RunningSettings['differences'] = [];
+  const missing = new Set(fromFiles);
   let comparedKeys = 0;
   for (const { key, value, secret } of onDisk.flat) {
     const found = byName.get(plainName(key)) ?? byName.get(plainName(key.slice(key.lastIndexOf('.') + 1)));
     if (!found) continue;
     comparedKeys++;
+    missing.delete(plainName(found.key));
     const [left, right] = [diskClear.get(key) ?? value, runningClear.get(found.key) ?? found.value];
     const others = [right, unitless.get(plainName(found.key)) ?? right];
     const isSame = secret ? String(left) === String(right) : others.some((other) => meansSame(left, other));
     if (!isSame) differences.push({ key, onDisk: value, running: found.value });
   }
+  for (const { key, value } of running.flat)
+    if (missing.has(plainName(key))) differences.push({ key, onDisk: null, running: value });
   return { state: differences.length > 0 ? 'differs' : 'same', detail: null, comparedKeys, differences };
 }
 

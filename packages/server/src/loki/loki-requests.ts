@@ -176,7 +176,11 @@ async function listPatterns(request: LokiRequest): Promise<object> {
   const range = parseRange(request);
   const logs = parseSelector(requiredText(query, 'query'));
   const streams = await Streams.find(cluster, logs, call(request));
-  const filter = { ...range, limit: Math.min(parseLimit(query), MAX_PATTERNS), ...(logs.query && { query: logs.query }) };
+  const filter = {
+    ...range,
+    limit: Math.min(parseLimit(query), MAX_PATTERNS),
+    ...(logs.query && { query: logs.query }),
+  };
   const found: { pattern: string; level: string; samples: [number, number][] }[] = [];
   for (const log of streams.selection ? streams.requestedLogs() : []) {
     const response = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));

@@ -81,12 +81,16 @@ export function printManifest(manifest: BundleManifest, terminal: Terminal): num
 const END_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
 const END_BYTES = 22;
 
-/** An archive may end with a comment, of at most this length. */
+/** The comment of an archive of another program: it is refused, as all that follows the directory. */
 const MAX_COMMENT_BYTES = 65_535;
 
 const ENTRY_SIGNATURE = 0x02014b50;
 const ENTRY_BYTES = 46;
 const HEADER_BYTES = 30;
+
+/** A flag of a file whose lengths stand behind it, with a signature. */
+const HAS_DESCRIPTOR = 8;
+const DESCRIPTOR_BYTES = 16;
 
 /** Thousands of files need less; anything larger is an attempt to exhaust memory. */
 const MAX_DIRECTORY_BYTES = 64 * 1024 ** 2;
@@ -158,14 +162,39 @@ async function readDirectory(handle: FileHandle): Promise<ZippedFile[]> {
   const tail = await readAt(handle, tailAt, size - tailAt);
   const end = tail.lastIndexOf(END_SIGNATURE);
   if (end < 0 || end + END_BYTES > tail.length) throw damaged('not a ZIP archive, or truncated');
+  if (end + END_BYTES < tail.length) throw damaged('there is something behind the archive');
   const [count, bytes, at] = [tail.readUInt16LE(end + 10), tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
-  if (bytes > MAX_DIRECTORY_BYTES || at + bytes > tailAt + end) throw damaged('invalid central directory');
-  return readEntries(await readAt(handle, at, bytes), count);
+  if (bytes > MAX_DIRECTORY_BYTES || at + bytes !== tailAt + end) throw damaged('invalid central directory');
+  const files = readEntries(await readAt(handle, at, bytes), count);
+  await checkPlaces(handle, files, at);
+  return files;
+}
+
+/**
+ * Programs differ in which of two files with a name they unpack, and in what they see of data that no file has: there must
+ * be nothing that one of them could show and the manifest does not list.
+ */
+async function checkPlaces(handle: FileHandle, files: readonly ZippedFile[], directoryAt: number): Promise<void> {
+  const names = new Set<string>();
+  let at = 0;
+  for (const file of files) {
+    const name = file.name.normalize().toLowerCase();
+    if (names.has(name)) throw damaged(`${file.name} is in it twice`);
+    names.add(name);
+    if (file.headerAt !== at) throw damaged('there is something between the files of the archive');
+    const header = await readAt(handle, at, HEADER_BYTES);
+    const nameBytes = header.readUInt16LE(26);
+    const own = await readAt(handle, at + HEADER_BYTES, nameBytes);
+    if (own.toString('utf8') !== file.name) throw damaged(`${file.name} has another name in its place`);
+    at += HEADER_BYTES + nameBytes + header.readUInt16LE(28) + file.packedBytes;
+    if (header.readUInt16LE(6) & HAS_DESCRIPTOR) at += DESCRIPTOR_BYTES;
+  }
+  if (at !== directoryAt) throw damaged('there is something behind the files of the archive');
 }
 
 function readEntries(directory: Buffer, count: number): ZippedFile[] {
   let at = 0;
-  return Array.from({ length: count }, () => {
+  const files = Array.from({ length: count }, () => {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE)
       throw damaged('truncated central directory');
     const nameEnd = at + ENTRY_BYTES + directory.readUInt16LE(at + 28);
@@ -178,6 +207,8 @@ function readEntries(directory: Buffer, count: number): ZippedFile[] {
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
     return file;
   });
+  if (at < directory.length) throw damaged('invalid central directory');
+  return files;
 }
 
 async function* readPart(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {

@@ -39,8 +39,8 @@ export const INI = defineLanguage({
   comment: /[#;]/y,
   inlineComment: /[ \t]#/,
   hasLooseComments: true,
-  key: /![\w-]+|[^=:\s[][^=:\r\n]*?(?=[ \t]*(?:[=:\r\n]|$))/y,
-  separator: /[ \t]*[=:][ \t]*|(?<=![\w-]*)[ \t]+/y,
+  key: /![\w-]+|[^=:\s[](?:[^=:\r\n]*[^=:\s])?/y,
+  separator: /[ \t]*[=:][ \t]*|[ \t]+/y,
   quotes: QUOTES,
   hasSections: true,
   hasFlags: true,
@@ -118,6 +118,7 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
     return pattern.exec(text)?.[0] ?? '';
   };
   let section: readonly string[] = [];
+  const extended = new Set<ConfigLeaf>();
   let indent = 0;
   for (let at = 0; at < text.length; ) {
     const start = at + match(/[ \t\f]*/y, at).length;
@@ -136,7 +137,7 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
       builder.statements.push({ start, end, table: section, leaves: [], secret: false });
       continue;
     }
-    while (dialect.continues && /(?<!\\)(?:\\\\)*\\\r?$/.test(text.slice(start, end)) && end < text.length) {
+    while (dialect.continues && isContinued(text, end) && end < text.length) {
       end = lineEnd(text, end + 1);
       at = end + 1;
     }
@@ -146,7 +147,9 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
     const isAssigned = /[=:]/.test(separator);
     const previous = builder.statements.at(-1)?.leaves.at(-1);
     if (dialect.hasSections && isIndented && previous && !isAssigned) {
-      extend(previous, { text, end });
+      extended.add(previous);
+      if (previous.start === previous.end) previous.start = start;
+      previous.end = end;
       continue;
     }
     const isFlag = !isAssigned && (separator === '' || text.slice(keyEnd, end).trim() === '');
@@ -166,17 +169,23 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
     const node = builder.leaf(names, { start: value.start, end: value.end }, value, start);
     builder.entries.push({ names, node });
   }
+  for (const leaf of extended) finishExtended(leaf, text);
   return builder.build(language);
 }
 
-/** A further line of the value above, indented. */
-function extend(leaf: ConfigLeaf, line: { text: string; end: number }): void {
-  const raw = line.text.slice(leaf.start, line.end);
-  const start = leaf.start === leaf.end ? leaf.start + raw.search(/\S/) : leaf.start;
-  const end = leaf.start + raw.trimEnd().length;
-  const text = line.text.slice(start, end);
+/** The value has further lines, which are indented. */
+function finishExtended(leaf: ConfigLeaf, text: string): void {
+  const lines = text.slice(leaf.start, leaf.end).trimEnd();
   delete leaf.positions;
-  Object.assign(leaf, { start, end, text, value: text, isQuoted: false });
+  Object.assign(leaf, { end: leaf.start + lines.length, text: lines, value: lines, isQuoted: false });
+}
+
+/** Whether the line that ends here is continued by the next one. */
+function isContinued(text: string, end: number): boolean {
+  const last = text[end - 1] === '\r' ? end - 1 : end;
+  let from = last;
+  while (text[from - 1] === '\\') from--;
+  return (last - from) % 2 === 1;
 }
 
 interface ReadValue extends TextRange {

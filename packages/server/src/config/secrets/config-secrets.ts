@@ -356,8 +356,11 @@ function splitByLine(ranges: readonly TextRange[], lines: Run['lines']): Found[]
     from += text.length + 1;
     return start;
   });
-  for (const range of ranges) {
-    for (const [at, { index, by, text }] of lines.entries()) {
+  let first = 0;
+  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
+    while (first + 1 < lines.length && (starts[first + 1] ?? 0) <= range.start) first++;
+    for (let at = first; at < lines.length && (starts[at] ?? 0) < range.end; at++) {
+      const { index = 0, by = 0, text = '' } = lines[at] ?? {};
       const lineStart = starts[at] ?? 0;
       const start = Math.max(range.start, lineStart) - lineStart;
       const end = Math.min(range.end, lineStart + text.length) - lineStart;

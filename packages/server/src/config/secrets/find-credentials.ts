@@ -111,12 +111,14 @@ function findKnownTokens(text: string): Credential[] {
   for (const { 0: token, index } of text.matchAll(KNOWN)) {
     found.push({ start: index, end: index + token.length, certain: true });
   }
+  let stop = 0;
   for (const { 0: address, index } of text.matchAll(HOOK)) {
+    if (index < stop) continue;
     const start = index + address.length;
     // The name of a method follows a bot's token; of the others all of the path counts.
     const end = /telegram/i.test(address) ? /[/?\s"'<]/g : /[?\s"'<]/g;
     end.lastIndex = start;
-    const stop = end.exec(text)?.index ?? text.length;
+    stop = end.exec(text)?.index ?? text.length;
     if (stop > start) found.push({ start, end: stop, certain: true });
   }
   return found;
