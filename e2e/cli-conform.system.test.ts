@@ -156,3 +156,38 @@ describe('porthole conform', () => {
     });
   });
 });
+
+describe('a node that does not come to an end', () => {
+  /** Answers these routes only by a blank every now and then. */
+  async function startSlow(...slow: string[]): Promise<string> {
+    const server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://node');
+      if (slow.some((route) => pathname.endsWith(route))) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      } else response.end(JSON.stringify(pathname.endsWith('/list') ? [] : { node: {}, config: '' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  const run = (url: string) => runCommand(['conform', url, '--check-timeout', '300ms'], tempDir(), {});
+
+  it('has failed the checks that waited for it, which are printed', async () => {
+    const { code, stdout } = await run(await startSlow('/view'));
+    expect(code).toBe(1);
+    expect(stdout).toContain('it did not end in time');
+    expect(stdout).toMatch(/^1\.\.\d+$/m);
+  });
+
+  it('has not been tested if it does not answer at all', async () => {
+    const { code, stderr } = await run(await startSlow('/config', '/list'));
+    expect(code).toBe(2);
+    expect(stderr).toContain('does not answer within 0.3 s');
+  });
+});

@@ -227,6 +227,13 @@ const CONFORM_COMMAND: CommandDefinition = {
       choices: ['porthole', 'lindb-0.4'],
       about: 'what the interface leaves open must be as in this implementation',
     },
+    {
+      long: 'check-timeout',
+      value: 'duration',
+      check: checkSpan,
+      default: '30s',
+      about: 'a check that takes longer has failed; after ten times as long, no other one begins',
+    },
     outputFlag(['tap', 'json']),
     ...NODE_FLAGS.filter(({ long }) => long.endsWith('-file')),
     ...OUTPUT_FLAGS,

@@ -46,6 +46,15 @@ it('asks a node on its own machine not to compress, unless headers say so', asyn
   expect(odd.headers.map((headers) => headers['accept-encoding'])).toEqual(['identity', 'gzip']);
 });
 
+it('a token function that never settles is limited by timeoutMs, and ends with the request', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:1', token: () => new Promise(() => {}), timeoutMs: 50 });
+  expect(await catchFailure(client.config())).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  const leaving = new AbortController();
+  const waiting = catchFailure(client.config({ signal: leaving.signal }));
+  leaving.abort(new Error('left'));
+  expect(await waiting).toMatchObject({ message: 'left' });
+});
+
 it('calls the function for the token before every request', async () => {
   const odd = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
   let count = 0;

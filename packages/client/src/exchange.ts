@@ -201,7 +201,7 @@ export class Exchange {
   async #send(request: ClientRequest, clock: Clock): Promise<void> {
     const { options } = this;
     this.#startDeadline();
-    const token = await options.token();
+    const token = await this.#untilAborted(options.token());
     const { [LAST_EVENT_ID]: lastEventId, ...others } = request.headers ?? {};
     const init = {
       method: this.method,
@@ -285,6 +285,22 @@ export class Exchange {
   }
 
   /** Distinguishes the caller, a timeout and the peer as the cause. */
+  /** A function of the caller, which may never settle. */
+  async #untilAborted<T>(result: Promise<T>): Promise<T> {
+    const { signal } = this.#abortController;
+    let onAbort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(this.#timedOut ?? signal.reason);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+    try {
+      return await Promise.race([result, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   async #guarded<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();

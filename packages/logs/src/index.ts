@@ -45,6 +45,7 @@ export { ValueCounts } from './scan/count/value-counts.ts';
 export { boundedValue, shownValue } from './scan/count/value-table.ts';
 export { createRecordFilter, searchableText } from './scan/match/record-matcher.ts';
 export { RegexConditions } from './scan/match/regex-conditions.ts';
+export { workerUrl } from './scan/pool-thread.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { scrubTail } from './scrub/scrub-feed.ts';

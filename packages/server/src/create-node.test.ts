@@ -274,6 +274,10 @@ describe('security without a port', () => {
     await fails({ settings: { cluster: { members: ['http://10.0.0.7:7300'] } } }).toThrow(
       'option url: a node in a cluster needs the URL',
     );
+    await fails({ settings: { http: { port: 8080 } } }).toThrow('option http.port: createNode opens no port');
+    await fails({ settings: { grpc: { port: 8081 } } }).toThrow('option grpc.port: createNode opens no port');
+    await fails({ logger: { info() {} } as never }).toThrow('it has no debug(), warn(), error()');
+    await fails({ config: 5 as never }).toThrow('expected string or object or function, found number');
     await fails({ settings: { http: { basePath: 'ops' } } }).toThrow('option http.basePath: "ops" is not a base path');
   });
 });

@@ -58,6 +58,9 @@ function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
+/** Settings of what listens. */
+const OF_PORTS = /^(?:http\.(?:host|port|socket)$|grpc\.)/;
+
 function checkSettings(
   { loaded: { settings, values }, components: { cluster } }: OpenNode,
   url: URL | undefined,
@@ -67,6 +70,13 @@ function checkSettings(
       'option tls.certFile: createNode opens no port; set up TLS and client certificates on the server it is mounted in',
       { code: 'OPTION_INVALID' },
     );
+  const unused = values.find(
+    ({ definition: { key }, value, source }) => source !== 'default' && value !== 0 && OF_PORTS.test(key),
+  );
+  if (unused)
+    throw new StartError(`option ${unused.definition.key}: createNode opens no port, so that it has no effect`, {
+      code: 'OPTION_INVALID',
+    });
   if (cluster.isConfigured && !url)
     throw new StartError('option url: a node in a cluster needs the URL at which the other members reach it', {
       code: 'OPTION_INVALID',

@@ -30,9 +30,9 @@ export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCrede
 
 export const NODE_OPTION_KINDS: OptionKinds<NodeOptions> = {
   settings: 'object',
-  config: 'any',
+  config: ['string', 'object', 'function'],
   authenticate: 'function',
-  logger: 'object',
+  logger: { methods: ['debug', 'info', 'warn', 'error'] },
   version: 'string',
   demoUrl: 'string',
   threads: 'object',

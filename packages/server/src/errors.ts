@@ -26,7 +26,7 @@ export function isFault(thrown: unknown): boolean {
 }
 
 /** Why a node cannot start, for programs. `SettingsError` has `SETTINGS_INVALID`. */
-export type StartErrorCode = 'OPTION_INVALID' | 'SETTING_UNUSABLE' | 'PORT_UNAVAILABLE';
+export type StartErrorCode = 'OPTION_INVALID' | 'SETTING_UNUSABLE' | 'PORT_UNAVAILABLE' | 'FILES_MISSING';
 
 /** The node cannot start, and the message says what to do about it. */
 export class StartError extends Error {

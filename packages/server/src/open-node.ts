@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import type { NodeObject } from '@porthole/contract';
+import { errorMessage, type NodeObject } from '@porthole/contract';
+import { workerUrl } from '@porthole/logs';
 import { ONCE, owned, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { describeFailure, StartError } from './errors.ts';
@@ -42,6 +43,7 @@ export async function openNode(
   options: NodeOptions,
   { hostNames = [], ownsProcess = false, isEmbedded = false }: OpenNodeReach = {},
 ): Promise<OpenNode> {
+  assertFiles();
   const {
     settings: given,
     config,
@@ -97,6 +99,15 @@ export async function openNode(
       release?.();
     },
   };
+}
+
+/** A bundler takes only the code: without the files beside it, every search would fail. */
+function assertFiles(): void {
+  try {
+    workerUrl();
+  } catch (error) {
+    throw new StartError(errorMessage(error), { code: 'FILES_MISSING', cause: error });
+  }
 }
 
 /** Whoever opens the console will search: the engine is loaded and a thread started while the page is. */

@@ -16,7 +16,7 @@ export const STOP_MS = 1000;
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
 /** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
-function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
+export function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
   return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.cjs' : './worker.cjs', moduleUrl);
 }
 

@@ -89,7 +89,7 @@ describe('a configuration that a program gives as an object', () => {
     ],
     ['a promise that is rejected', () => Promise.reject(new TypeError('hunter2')), 'the function threw TypeError'],
     ['nothing', () => undefined, 'expected an object or TOML text, found undefined'],
-    ['a number', 5, 'expected an object or TOML text, found number'],
+    ['a number', () => 5, 'expected an object or TOML text, found number'],
     [
       'text that is not TOML',
       () => 'a = hunter2 = 1',

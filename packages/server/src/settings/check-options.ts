@@ -1,7 +1,10 @@
 import { editDistance } from '@porthole/logs';
 
 /** What `typeof` says of a valid value; `any` if it is checked where it is used. */
-type OptionKind = 'string' | 'number' | 'boolean' | 'object' | 'function' | 'any';
+type OptionType = 'string' | 'number' | 'boolean' | 'object' | 'function';
+
+/** One of several types; or an object with these methods. */
+type OptionKind = OptionType | 'any' | readonly OptionType[] | { methods: readonly string[] };
 
 /** A kind for each option: it does not compile with one missing. */
 export type OptionKinds<Options> = Readonly<Record<keyof Required<Options>, OptionKind>>;
@@ -31,9 +34,19 @@ export function checkOptions<Options>(
       const hint = meant === undefined ? `expected ${known.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
       throw invalid(`${label} has no option ${JSON.stringify(name)}: ${hint}`);
     }
-    if (value !== undefined && kind !== 'any' && typeOf(value) !== kind)
-      throw invalid(`option ${name} of ${label}: expected ${kind}, found ${typeOf(value)}`);
+    if (value === undefined || kind === 'any') continue;
+    const { types, methods } = describeKind(kind);
+    if (!types.includes(typeOf(value)))
+      throw invalid(`option ${name} of ${label}: expected ${types.join(' or ')}, found ${typeOf(value)}`);
+    const missing = methods.filter((method) => typeof Reflect.get(value as object, method) !== 'function');
+    if (missing.length > 0)
+      throw invalid(`option ${name} of ${label}: it has no ${missing.map((method) => `${method}()`).join(', ')}`);
   }
+}
+
+function describeKind(kind: OptionKind): { types: readonly string[]; methods: readonly string[] } {
+  if (typeof kind === 'string') return { types: [kind], methods: [] };
+  return 'methods' in kind ? { types: ['object'], methods: kind.methods } : { types: kind, methods: [] };
 }
 
 function typeOf(value: unknown): string {

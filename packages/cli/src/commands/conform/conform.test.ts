@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Case, CORE_CASES, FRAMING_CASE, type Verdict } from './core-cases.ts';
-import { makeLines, NodeUnderTest, TestFiles } from './node-under-test.ts';
+import { LateError, makeLines, NodeUnderTest, TestFiles } from './node-under-test.ts';
 import { OPEN_POINTS, PROFILES } from './open-points.ts';
 import { ROBUST_CASES } from './robust-cases.ts';
 import { type SmallNodeOptions, startSmallNode } from './testing/small-node.ts';
@@ -286,4 +286,24 @@ it('a size that counts lines is as good as one of bytes', async () => {
   const lines = await startNode(inLines);
   expect(await check('view-size', lines)).toEqual({});
   expect(await OPEN_POINTS.find(({ id }) => id === 'size-unit')?.measure(lines)).toEqual({ value: 'lines' });
+});
+
+describe('a node that does not come to an end', () => {
+  const hangs = (path: string): Fault => ({
+    respond: (_request, response, { pathname }) => {
+      if (!pathname.endsWith(path)) return false;
+      const timer = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(timer));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return true;
+    },
+  });
+
+  it('fails the check that waits for it, whose requests end', async () => {
+    const slow = await startNode(hangs('/view'));
+    const found = slow.inTime(AbortSignal.timeout(300), () => check('view-listed', slow));
+    await expect(found).rejects.toThrow(LateError);
+    const { status } = await slow.send('/api/v1/config');
+    expect(status).toBe(200);
+  });
 });

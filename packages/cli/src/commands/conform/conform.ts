@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
+import { parseSpan } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleJson, visibleText } from '../../output/visible-text.ts';
 import { findEndpoint } from '../../sources/endpoint.ts';
 import { checkAddress, findToken } from '../../sources/open-node.ts';
 import { readTlsFiles } from '../../sources/tls-files.ts';
-import { CORE_CASES, FRAMING_CASE } from './core-cases.ts';
+import { CORE_CASES, FRAMING_CASE, type Verdict } from './core-cases.ts';
 import type { Target } from './exchange.ts';
-import { NodeUnderTest, parseJson, ROUTES, TestFiles } from './node-under-test.ts';
+import { LateError, NodeUnderTest, parseJson, ROUTES, TestFiles } from './node-under-test.ts';
 import { OPEN_POINTS, PROFILES } from './open-points.ts';
 import { ROBUST_CASES } from './robust-cases.ts';
 
@@ -24,11 +25,17 @@ interface Result {
   expected?: string;
 }
 
+const CHECK_MS = 30_000;
+
+/** All checks together take at most as long as this many that use all of their time. */
+const MOST_LATE = 10;
+
 /** Runs the cases of the interface against a node and prints the results as they come. */
 export async function run(invocation: Invocation): Promise<number> {
   const [address = ''] = invocation.args;
   const profile = invocation.text('profile');
   const isJson = invocation.text('output') === 'json';
+  const checkMs = parseSpan(invocation.text('check-timeout') ?? '') ?? CHECK_MS;
   const { terminal } = invocation;
   const target = await openTarget(invocation, address);
   const logDir = invocation.text('log-dir');
@@ -36,10 +43,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const node = new NodeUnderTest(target, files);
   const results: Result[] = [];
   try {
-    await checkReachable(node, target);
-    if (files) await checkDirectory(node, files);
     if (!isJson) await terminal.write('TAP version 14\n');
-    for await (const result of runCases(node, profile)) {
+    const reach = async () => {
+      await checkReachable(node, target);
+      if (files) await checkDirectory(node, files);
+    };
+    await node.inTime(AbortSignal.timeout(checkMs), reach).catch((error: unknown) => {
+      if (!(error instanceof LateError)) throw error;
+      throw new ProgramError(`${target.url} does not answer within ${checkMs / 1000} s`, { cause: error });
+    });
+    for await (const result of runCases(node, profile, checkMs)) {
       results.push(result);
       if (!isJson) await terminal.write(formatTap(result, results.length));
     }
@@ -92,7 +105,17 @@ async function checkDirectory(node: NodeUnderTest, files: TestFiles): Promise<vo
   );
 }
 
-async function* runCases(node: NodeUnderTest, profile: string | undefined): AsyncGenerator<Result> {
+async function* runCases(node: NodeUnderTest, profile: string | undefined, checkMs: number): AsyncGenerator<Result> {
+  const whole = AbortSignal.timeout(checkMs * MOST_LATE);
+  /** What a check finds, or that it took too long. */
+  const find = async <T>(check: () => Promise<T>): Promise<T | { problem: string }> => {
+    if (whole.aborted) return { problem: 'not run: the checks before it took too long' };
+    const deadline = AbortSignal.any([whole, AbortSignal.timeout(checkMs)]);
+    return node.inTime(deadline, check).catch((error: unknown) => {
+      if (error instanceof LateError) return { problem: error.message };
+      throw error;
+    });
+  };
   const groups = [
     { group: 'core', cases: CORE_CASES },
     { group: 'robust', cases: ROBUST_CASES },
@@ -100,17 +123,15 @@ async function* runCases(node: NodeUnderTest, profile: string | undefined): Asyn
   for (const { group, cases } of groups) {
     for (const { id, title, check } of cases) {
       const needsFiles = group === 'robust' && !node.files;
-      const { problem, skipped } = needsFiles ? { skipped: 'needs --log-dir' } : await check(node);
-      const state = problem !== undefined ? 'failed' : skipped !== undefined ? 'skipped' : 'ok';
-      const detail = problem ?? skipped;
-      yield { group, id, title, state, ...(detail !== undefined && { detail }) };
+      const verdict: Verdict = needsFiles ? { skipped: 'needs --log-dir' } : await find(() => check(node));
+      yield toResult(group, { id, title }, verdict);
     }
   }
   const expectations = profile === undefined ? {} : PROFILES[profile];
   for (const { id, title, measure } of OPEN_POINTS) {
-    const found = await measure(node);
-    if ('skipped' in found) {
-      yield { group: 'open', id, title, state: 'skipped', detail: found.skipped };
+    const found = await find(() => measure(node));
+    if (!('value' in found)) {
+      yield toResult('open', { id, title }, found);
       continue;
     }
     const expected = expectations?.[id];
@@ -126,14 +147,17 @@ async function* runCases(node: NodeUnderTest, profile: string | undefined): Asyn
     };
   }
   const { id, title, check } = FRAMING_CASE;
-  const { problem } = await check(node);
-  yield {
-    group: 'core',
-    id,
-    title,
-    state: problem === undefined ? 'ok' : 'failed',
-    ...(problem && { detail: problem }),
-  };
+  yield toResult('core', { id, title }, await find(() => check(node)));
+}
+
+function toResult(
+  group: Result['group'],
+  { id, title }: { id: string; title: string },
+  { problem, skipped }: Verdict,
+): Result {
+  const detail = problem ?? skipped;
+  const state = problem !== undefined ? 'failed' : skipped !== undefined ? 'skipped' : 'ok';
+  return { group, id, title, state, ...(detail !== undefined && { detail }) };
 }
 
 interface Likeness {

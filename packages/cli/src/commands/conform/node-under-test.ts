@@ -20,6 +20,10 @@ export const WHOLE = 64 * 1024 * 1024;
 /** Some nodes list their directory only now and then. */
 const LISTED_WITHIN_MS = 2000;
 
+export class LateError extends Error {
+  override readonly name = 'LateError';
+}
+
 /** The node, what it was asked, and the directory whose files it shows, if that may be written to. */
 export class NodeUnderTest {
   readonly files: TestFiles | undefined;
@@ -28,14 +32,32 @@ export class NodeUnderTest {
   /** What it listed before anything was written, if that was nothing. */
   emptyList: string | undefined;
   readonly #target: Target;
+  /** Of the check that runs. */
+  #deadline: AbortSignal | undefined;
 
   constructor(target: Target, files?: TestFiles) {
     this.#target = target;
     this.files = files;
   }
 
+  /** Runs one check. Its requests end at the deadline, and it throws `LateError`: a node can answer slowly for ever. */
+  async inTime<T>(deadline: AbortSignal, check: () => Promise<T>): Promise<T> {
+    this.#deadline = deadline;
+    try {
+      return await check();
+    } catch (error) {
+      if (deadline.aborted && !this.#target.signal.aborted)
+        throw new LateError('it did not end in time', { cause: error });
+      throw error;
+    } finally {
+      this.#deadline = undefined;
+    }
+  }
+
   async send(path: string, sent: Sent = {}): Promise<Received> {
-    const response = await exchange(this.#target, path, sent);
+    const { signal } = this.#target;
+    const until = this.#deadline ? AbortSignal.any([signal, this.#deadline]) : signal;
+    const response = await exchange({ ...this.#target, signal: until }, path, sent);
     // What happens during a view may rightly cut it.
     if (sent.during === undefined) {
       const what = `${sent.method ?? 'GET'} ${path}${sent.query?.file === undefined ? '' : ` of ${quote(sent.query.file)}`}`;
