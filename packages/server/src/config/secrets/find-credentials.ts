@@ -414,6 +414,9 @@ function valueEndPattern(text: string, { at, nameStart }: { at: number; nameStar
   return /\s/g;
 }
 
+/** Longer than any password; it keeps the search linear. */
+const MAX_BRACED = 1024;
+
 /** `Password={a;b}` in connection strings: the braces hold a value with semicolons. A brace in it is doubled, or is not. */
 function bracedValue(text: string, start: number, nameStart: number): Credential | undefined {
   if (
@@ -424,10 +427,8 @@ function bracedValue(text: string, start: number, nameStart: number): Credential
       .at(-1) !== ';'
   )
     return undefined;
-  const end = /\}(?=;|\s*$)/g;
-  end.lastIndex = start;
-  const stop = end.exec(text)?.index ?? -1;
-  return stop > start + 1 ? { start: start + 1, end: stop, certain: true } : undefined;
+  const stop = text.slice(start, start + MAX_BRACED).search(/\}(?=;|\s{0,64}$)/);
+  return stop > 1 ? { start: start + 1, end: start + stop, certain: true } : undefined;
 }
 
 function valueFrom(text: string, start: number, end: RegExp): Credential | undefined {
