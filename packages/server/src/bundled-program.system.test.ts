@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { tempDir } from '@porthole/records/testing';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
-import { tempDir } from './testing/test-node.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

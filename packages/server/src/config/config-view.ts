@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type ConfigFormat, PortholeError, type SettingJson } from '@porthole/contract';
 import { stringify } from 'smol-toml';
 import { type FlatSetting, flattenTables, type PlainTable } from './flatten-config.ts';
@@ -153,7 +154,8 @@ async function readFiles(
   for (const file of files) {
     const { path, text, includes = [] } = file;
     const isText = into.asText.has(file);
-    const found = await readConfig(path, text, isText ? 'text' : file.format);
+    const isSecret = isSecretKey([basename(path)], []);
+    const found = await readConfig(path, text, { wanted: isText ? 'text' : file.format, isSecret });
     const wanted = isText ? (file.format ?? formatOfName(path)) : undefined;
     const problem = wanted && `it cannot be read as ${wanted} without showing a secret`;
     into.read.push({ ...found, path, file, ...(problem && { problem }) });

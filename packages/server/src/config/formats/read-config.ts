@@ -1,6 +1,4 @@
-import { basename } from 'node:path';
 import type { ConfigFormat } from '@porthole/contract';
-import { isSecretKey } from '../secrets/secret-keys.ts';
 import {
   type ConfigDocument,
   type ConfigLanguage,
@@ -54,24 +52,30 @@ export interface ReadText {
   problem?: string;
 }
 
+interface ReadOptions {
+  wanted?: ConfigFormat | undefined;
+  /** The name of the file says that what is in it is secret: as text, nothing of it is shown. */
+  isSecret: boolean;
+}
+
 /**
  * Parses a configuration. The format is that of its name or else of its content. What is no configuration in a known
  * format is text. Throws `TomlError` only: a TOML file with an error is one that its service cannot read either.
  */
-export async function readConfig(path: string, text: string, wanted?: ConfigFormat): Promise<ReadText> {
+export async function readConfig(path: string, text: string, { wanted, isSecret }: ReadOptions): Promise<ReadText> {
   const named = wanted ?? formatOfName(path);
-  if (named === undefined) return { ...(await detect(path, text)), isGuess: true };
-  if (named === 'text') return readText(path, text);
+  if (named === undefined) return { ...(await detect(text, isSecret)), isGuess: true };
+  if (named === 'text') return readText(text, isSecret);
   try {
     return { format: named, document: (await loadLanguage(named)).read(text) };
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    return { ...readText(path, text), problem: `it cannot be read as ${named}: ${error.message}` };
+    return { ...readText(text, isSecret), problem: `it cannot be read as ${named}: ${error.message}` };
   }
 }
 
-function readText(path: string, text: string): ReadText {
-  return { format: 'text', document: (isSecretKey([basename(path)], []) ? SECRET_TEXT : TEXT).read(text) };
+function readText(text: string, isSecret: boolean): ReadText {
+  return { format: 'text', document: (isSecret ? SECRET_TEXT : TEXT).read(text) };
 }
 
 async function loadLanguage(format: ConfigFormat): Promise<ConfigLanguage> {
@@ -81,7 +85,7 @@ async function loadLanguage(format: ConfigFormat): Promise<ConfigLanguage> {
 }
 
 /** The first format that the text is of, the strictest first. */
-async function detect(path: string, text: string): Promise<ReadText> {
+async function detect(text: string, isSecret: boolean): Promise<ReadText> {
   for (const format of candidates(text)) {
     try {
       const document = (await loadLanguage(format)).read(text);
@@ -90,7 +94,7 @@ async function detect(path: string, text: string): Promise<ReadText> {
       if (!(error instanceof FormatError || error instanceof TomlError)) throw error;
     }
   }
-  return readText(path, text);
+  return readText(text, isSecret);
 }
 
 /** A sentence with a colon is YAML too, with a key of several words. */
