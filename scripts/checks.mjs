@@ -7,43 +7,37 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
  * What holds for the whole source without running it. Those of the gate run with `npm test`, the others with
- * `npm run test:system`; `npm run check` runs all. What reads nothing that is built can run during the build
- * (`needsBuild`): a build keeps one core busy.
+ * `npm run test:system`; `npm run check` runs all. Not during a build: it replaces files that they read.
  */
 export const CHECKS = [
   {
     name: 'format and lint',
     command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'],
     tier: 'gate',
-    needsBuild: false,
   },
   {
     name: 'types',
     command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json', ...ONE_CHECKER],
     tier: 'gate',
-    needsBuild: true,
   },
   {
     name: 'types of the console',
     command: ['node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json', ...ONE_CHECKER],
     tier: 'gate',
-    needsBuild: true,
   },
   {
     name: 'proto',
     command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'],
     tier: 'system',
-    needsBuild: true,
   },
   {
     name: 'proto of etcd',
     command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'],
     tier: 'system',
-    needsBuild: true,
   },
-  { name: 'dead code', command: ['node_modules/knip/bin/knip.js'], tier: 'system', needsBuild: true },
-  { name: 'docs', command: ['scripts/check-docs.mjs'], tier: 'system', needsBuild: true },
-  { name: 'layers', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/layers.test.ts'], needsBuild: true },
+  { name: 'dead code', command: ['node_modules/knip/bin/knip.js'], tier: 'system' },
+  { name: 'docs', command: ['scripts/check-docs.mjs'], tier: 'system' },
+  { name: 'layers', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/layers.test.ts'] },
 ];
 
 /** What needs everything built from the source as it is: only `npm test` is sure of that. */
@@ -53,7 +47,6 @@ export const BUILT_CHECKS = [
     name: 'types of the client',
     command: ['node_modules/typescript/bin/tsc', '-p', 'packages/client/tsconfig.json', '--noEmit', ...ONE_CHECKER],
     tier: 'gate',
-    needsBuild: true,
   },
 ];
 

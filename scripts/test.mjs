@@ -36,15 +36,13 @@ const RUNS = [
 
 await install();
 const checks = tier === 'both' ? [] : [...CHECKS, ...BUILT_CHECKS].filter((check) => check.tier === tier);
-const earlyChecks = runChecks(checks.filter(({ needsBuild }) => !needsBuild));
 await build();
 const skippedFiles = preparePrograms();
 // At the same time: suites wait for programs now and then.
-const [lateChecks, ...runs] = await Promise.all([
-  runChecks(checks.filter(({ needsBuild }) => needsBuild)),
+const [results, ...runs] = await Promise.all([
+  runChecks(checks),
   ...(tier === 'both' ? [{ paths: filters }] : RUNS).map(runVitest),
 ]);
-const results = [...(await earlyChecks), ...lateChecks];
 const sum = (count) => runs.reduce((total, run) => total + count(run), 0);
 const passed = results.filter(Boolean).length + sum((run) => run.passed);
 const failed = results.filter((ok) => !ok).length + sum((run) => run.failed);

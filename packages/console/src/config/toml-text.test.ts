@@ -122,12 +122,13 @@ describe('the tokens of a line', () => {
     );
   });
 
-  it.each(['[', '"', '"""a', "'''", 'a.', '1', '{a,'])('of endless %s are found in a moment', (part) => {
-    const line = part.repeat(50_000);
-    const startedMs = performance.now();
-    expect(tomlLines(`x = ${line}\n${line}`).map(tokenize)).toHaveLength(2);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
-  });
+  it.each(['[', '"', '"""a', "'''", 'a.', '1', '{a,'])(
+    'of endless %s are found in time that grows with its length: otherwise this does not end',
+    (part) => {
+      const line = part.repeat(1_000_000);
+      expect(tomlLines(`x = ${line}\n${line}`).map(tokenize)).toHaveLength(2);
+    },
+  );
 });
 
 describe('found text', () => {
