@@ -1,6 +1,6 @@
 import { coverageOf, rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
-import { openSource, toFilter } from '../pages/logs/use-log-workspace.ts';
+import { openSource, toFilter } from '../log-view/source/view-source.ts';
 import { navigation } from '../state/navigation.ts';
 import {
   ALL_LOGS,

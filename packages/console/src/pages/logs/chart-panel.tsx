@@ -10,6 +10,7 @@ import {
   type LogSource,
   type TopResult,
 } from '../../log-view/source/log-source.ts';
+import { toFilter } from '../../log-view/source/view-source.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeStyle } from '../../state/resource.ts';
@@ -32,7 +33,7 @@ import { Loading } from '../../ui/notes.tsx';
 import { nodeCounts } from './facets.tsx';
 import { CountFailure } from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
-import { BUCKETS, countKey, rowsAwaited, toFilter } from './use-log-workspace.ts';
+import { BUCKETS, countKey, rowsAwaited } from './use-log-workspace.ts';
 
 interface ChartPanelProps {
   view: LogsView;

@@ -14,6 +14,7 @@ import {
   visibleText,
 } from '../../log-view/rows/record-text.ts';
 import type { LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
+import { toFilter } from '../../log-view/source/view-source.ts';
 import { cluster, nodeStyle } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
@@ -25,7 +26,7 @@ import { useRequest, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { FieldDistribution, parseMeasure } from './distribution.tsx';
 import { ActionButtons, addToQuery, valueActions } from './field-actions.tsx';
-import { countKey, toFilter } from './use-log-workspace.ts';
+import { countKey } from './use-log-workspace.ts';
 import { readBytes, type ViewAction } from './view-actions.ts';
 
 /** Stepping through records quickly sends no requests. */

@@ -13,6 +13,7 @@ import {
   type TopResult,
 } from '../../log-view/source/log-source.ts';
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
+import { toFilter } from '../../log-view/source/view-source.ts';
 import { offeredLabels } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { excludedValues, termState, withoutTerm } from '../../state/query-view.ts';
@@ -36,7 +37,7 @@ import {
   valueActions,
 } from './field-actions.tsx';
 import type { ChangeView } from './typed-query.ts';
-import { countKey, rowsAwaited, toFilter } from './use-log-workspace.ts';
+import { countKey, rowsAwaited } from './use-log-workspace.ts';
 
 /** Rows come first, and what changes quickly is not counted in between. */
 const PAUSE_MS = 400;

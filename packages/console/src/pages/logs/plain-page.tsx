@@ -1,12 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import { recordLine, stripAnsi, visibleText } from '../../log-view/rows/record-text.ts';
 import { type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
+import { openSource, toFilter } from '../../log-view/source/view-source.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCounted } from '../../ui/format.ts';
 import { useRequest } from '../../ui/hooks.ts';
 import { Loading } from '../../ui/notes.tsx';
-import { openSource, sourceKey, toFilter, toRecordKey, toStart } from './use-log-workspace.ts';
+import { sourceKey, toRecordKey, toStart } from './use-log-workspace.ts';
 
 /** Records loaded on each side of the position, or before the end. */
 const RECORDS = 1000;

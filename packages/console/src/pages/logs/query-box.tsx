@@ -3,6 +3,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { Row } from '../../log-view/model/workspace-state.ts';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { LogSource } from '../../log-view/source/log-source.ts';
+import { toFilter } from '../../log-view/source/view-source.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { BoxContent } from '../../state/query-view.ts';
 import { Resource } from '../../state/resource.ts';
@@ -12,7 +13,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { OptionList, optionId } from '../../ui/option-list.tsx';
 import type { Completion, RemoteFields } from './completions.ts';
 import type { TypedQuery } from './typed-query.ts';
-import { sourceKey, toFilter } from './use-log-workspace.ts';
+import { sourceKey } from './use-log-workspace.ts';
 
 /** Completes and explains queries; loaded when the box has the focus, or a query. */
 const script = new Resource(() => import('./completions.ts'));

@@ -2,11 +2,12 @@ import { eventually } from '@porthole/logs/testing';
 import { describe, expect, test } from 'vitest';
 import type { FollowStatus, Row } from '../../log-view/model/workspace-state.ts';
 import type { LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
+import { toFilter } from '../../log-view/source/view-source.ts';
 import { FIRST_MS } from '../../log-view/testing/fake-source.ts';
 import { openTestWorkspace, upTo } from '../../log-view/testing/open-workspace.ts';
 import { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
-import { applyView, countKey, toFilter, toFindQuery, toStart, toView } from './use-log-workspace.ts';
+import { applyView, countKey, toFindQuery, toStart, toView } from './use-log-workspace.ts';
 
 const view = (change: Partial<LogsView> = {}): LogsView => ({ ...ALL_LOGS, ...change });
 

@@ -2,14 +2,12 @@ import { type MutableRef, useEffect, useLayoutEffect, useMemo, useRef, useState 
 import type { FindQuery, Row, WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { recordTime } from '../../log-view/rows/record-text.ts';
 import type { SeenRows } from '../../log-view/rows/row-list.tsx';
-import { createSource } from '../../log-view/source/create-source.ts';
-import type { LogSource, PagePosition, RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
+import type { LogSource, PagePosition, ShownRecord } from '../../log-view/source/log-source.ts';
+import { openSource, toFilter } from '../../log-view/source/view-source.ts';
 import { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { navigation } from '../../state/navigation.ts';
-import { cluster } from '../../state/resource.ts';
-import { session } from '../../state/session.ts';
 import { Store } from '../../state/store.ts';
-import { canFollow, type LogsView, type RecordKey, resolveRange, type View } from '../../state/view.ts';
+import { canFollow, type LogsView, type RecordKey, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 
 /** Delay before the URL is updated: browsers throttle URL changes. */
@@ -174,22 +172,6 @@ export function useWorkspaceState(workspace: LogWorkspace): WorkspaceState {
 
 /* Applies the URL to the workspace. */
 
-/** Which records are shown. The text filters only in "only matches" mode. */
-export function toFilter(view: LogsView, nowMs: number): RowFilter {
-  const isByText = view.isOnlyMatches && view.text !== '';
-  return {
-    ...resolveRange(view.range, nowMs),
-    ...(view.minLevel !== null && { minLevel: view.minLevel }),
-    ...(view.query.trim() !== '' && { query: view.query }),
-    ...(isByText && !view.isRegex && { terms: [view.text] }),
-    ...(isByText && view.isRegex && { regex: view.text }),
-    ...(view.excluded.length > 0 && { excluded: view.excluded }),
-    ...(view.isCaseSensitive && { caseSensitive: true }),
-    ...(view.callSite !== null && { source: view.callSite }),
-    ...(view.component !== null && { component: view.component }),
-  };
-}
-
 export function toFindQuery({ text, isRegex, isCaseSensitive }: LogsView): FindQuery | null {
   return text === '' ? null : { text, isRegex, isCaseSensitive };
 }
@@ -282,10 +264,6 @@ let early: OpenedLogs | undefined;
 
 /** The first render waits this long for rows: less than a user notices. */
 const EARLY_MS = 100;
-
-export function openSource({ sources, labels }: LogsView): LogSource {
-  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
-}
 
 /**
  * Opens logs before the page is rendered. Resolves when they respond, or after a short wait: rendering once with rows

@@ -1,0 +1,25 @@
+import { cluster } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import { type LogsView, resolveRange } from '../../state/view.ts';
+import { createSource } from './create-source.ts';
+import type { LogSource, RowFilter } from './log-source.ts';
+
+/** Which records are shown. The text filters only in "only matches" mode. */
+export function toFilter(view: LogsView, nowMs: number): RowFilter {
+  const isByText = view.isOnlyMatches && view.text !== '';
+  return {
+    ...resolveRange(view.range, nowMs),
+    ...(view.minLevel !== null && { minLevel: view.minLevel }),
+    ...(view.query.trim() !== '' && { query: view.query }),
+    ...(isByText && !view.isRegex && { terms: [view.text] }),
+    ...(isByText && view.isRegex && { regex: view.text }),
+    ...(view.excluded.length > 0 && { excluded: view.excluded }),
+    ...(view.isCaseSensitive && { caseSensitive: true }),
+    ...(view.callSite !== null && { source: view.callSite }),
+    ...(view.component !== null && { component: view.component }),
+  };
+}
+
+export function openSource({ sources, labels }: LogsView): LogSource {
+  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
+}
