@@ -29,6 +29,7 @@ import {
 import { FILTERS, readParameters } from '../parameter-flags.ts';
 import type { LogSource } from '../sources/log-source.ts';
 import { openNode } from '../sources/open-node.ts';
+import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { checkQuery } from '../sources/source-flags.ts';
 
 /** The zone for reading and showing times: `--time-zone`, or that of the logs. */
@@ -49,7 +50,11 @@ export async function shownTimes(
   node: Pick<NodeClient, 'describe'>,
   signal: AbortSignal,
 ): Promise<{ zone: Zone; clock: RequestClock }> {
-  const { timeZone, clockMs } = await node.describe({ signal });
+  const { timeZone, clockMs } = await unlessUnsupported<{ timeZone?: string; clockMs: number }>(
+    () => node.describe({ signal }),
+    // clock: a node that only answers the contract does not tell its own
+    () => ({ clockMs: Date.now() }),
+  );
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
   return { zone, clock: { nowMs: clockMs, offsetMsAt: zone.offsetMsAt } };
 }
