@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
-import { tempDir } from '@porthole/records/testing';
+import { share, tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Program, runCommand, runToEnd } from './testing/program.ts';
 
@@ -17,10 +17,15 @@ async function fetchJson<T>(url: string, path: string): Promise<T> {
   return (await (await fetch(url + path)).json()) as T;
 }
 
+/** Three nodes that write nothing new. */
+const quiet = share(async () => {
+  const { program, tmp } = startDemo('--rate', '0');
+  return { url: await program.ready(), tmp };
+});
+
 describe('porthole demo', () => {
   it('shows nodes with some hours of logs and masked secrets, which know each other; one is sick and configured differently', async () => {
-    const { program, tmp } = startDemo('--rate', '0');
-    const url = await program.ready();
+    const { url, tmp } = quiet();
     const { config } = await fetchJson<{ config: string }>(url, 'api/v1/config');
     expect(config).toContain('password = "******"');
     expect(config).not.toContain('made-up-pass');
@@ -52,8 +57,7 @@ describe('porthole demo', () => {
   });
 
   it('has an incident behind it, which one command explains', async () => {
-    const { program, tmp } = startDemo();
-    const url = await program.ready();
+    const { url, tmp } = quiet();
     let stdout = '';
     // On a busy machine, three nodes in one process do not respond in time now and then, and the report says so.
     await eventually(async () => {

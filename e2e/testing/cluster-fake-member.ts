@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onEnd } from '@porthole/records/testing';
 
 /** Answers a request, or leaves it to what a good member says. */
 export type Behave = (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
@@ -19,7 +19,7 @@ export async function startFakeMember(options: FakeMemberOptions = {}): Promise<
 
 export async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  onEnd(() => {
     server.close();
     server.closeAllConnections();
   });
@@ -35,7 +35,7 @@ export async function startTrap(): Promise<{ address: string; port: number; visi
     socket.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  onEnd(() => {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
