@@ -1,4 +1,4 @@
-import { encodeBodyParameters, type FetchResponse, PATHS, type ResponseBudget } from '@porthole/contract';
+import { encodeBodyParameters, type FetchResponse, POST_PATHS, type ResponseBudget } from '@porthole/contract';
 import { unneeded } from '@porthole/logs/shared';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import {
@@ -402,22 +402,6 @@ export interface ClientDeps {
 
 /** Below the default limits of a node for URLs and headers. */
 const MAX_URL_CHARACTERS = 6 * 1024;
-
-/** Routes that also accept parameters in a body. */
-const POST_PATHS: ReadonlySet<string> = new Set([
-  PATHS.logSearch,
-  PATHS.logFollow,
-  PATHS.logHistogram,
-  PATHS.logDigest,
-  PATHS.logFields,
-  PATHS.logTop,
-  PATHS.clusterLogSearch,
-  PATHS.clusterLogFollow,
-  PATHS.clusterLogHistogram,
-  PATHS.clusterLogDigest,
-  PATHS.clusterLogFields,
-  PATHS.clusterLogTop,
-]);
 
 const LAST_EVENT_ID = 'last-event-id';
 

@@ -6,8 +6,10 @@ import {
   kindsQuery,
   type MemberSelection,
   type NodeEvent,
+  pickMembers,
   type SearchOptions,
   toEvent,
+  withoutSelection,
 } from '@porthole/contract';
 import type { QueryNode, SearchQuery } from '@porthole/logs/types';
 import { batchOf, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
@@ -150,11 +152,10 @@ class RelatedReports {
   async #shown(given: readonly Report[]): Promise<Map<string, ClusterRecord>> {
     const { order: _order, limit: _limit, start: _start, until: _until, ...rest } = this.#request;
     const { fromMs: _fromMs, toMs: _toMs, ...filter } = rest;
-    const { nodes, role, labels, query, store: _store, before: _before, after: _after, ...own } = filter;
-    const selection = { ...(nodes && { nodes }), ...(role && { role }), ...(labels && { labels }) };
+    const { query, before: _before, after: _after, ...own } = withoutSelection(filter);
     const isFiltered = Object.keys(own).length > 0 || (query && JSON.stringify(query) !== ANY_KIND);
     const [all, matching] = await Promise.all([
-      this.#reports(given, { before: 0, after: 0, ...selection }),
+      this.#reports(given, { before: 0, after: 0, ...pickMembers(filter) }),
       isFiltered ? this.#reports(given, filter) : undefined,
     ]);
     // What was found is always there, also if its node has failed since.

@@ -225,6 +225,8 @@ export {
   parseConfigDiffRequest,
   parseDownloadRequest,
   parseMemberSelection,
+  pickMembers,
+  withoutSelection,
 } from './requests/cluster-requests.ts';
 export {
   encodeClusterEventFollow,
@@ -282,6 +284,7 @@ export {
   ONLY_TEXTS,
   PATHS,
   POSITION_COMMENT,
+  POST_PATHS,
   RECORDS_HEADER,
   ROLES,
   type Role,

@@ -169,6 +169,11 @@ describe('a search of the archive', () => {
     expect(at.end).toMatchObject({ reason: 'limit', cursor: null });
     const cursor = record('', 1500, 0).cursor;
     const named = await collect(archive.state.around({ ...around, at: { node: 'b', cursor } }));
+    for (const selection of [{ nodes: ['a'] }, { role: 'other' }, { labels: ['zone=none'] }]) {
+      const asked = { ...around, ...selection, at: { timeMs: START_MS + 2000 } };
+      const expected = 'nodes' in selection ? ['a1', 'a2', 'a3'] : [];
+      expect(messagesOf((await collect(archive.state.around(asked))).records)).toEqual(expected);
+    }
     expect(messagesOf(named.records)).toEqual(['a1', 'b0', 'a2', 'a3']);
     const gone = collect(archive.state.around({ ...around, at: { node: 'c', cursor } }));
     await expect(gone).rejects.toMatchObject({ code: 'CURSOR_GONE' });

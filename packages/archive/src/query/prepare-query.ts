@@ -1,4 +1,11 @@
-import { isPattern, isSelected, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
+import {
+  isPattern,
+  isSelected,
+  type MemberSelection,
+  PortholeError,
+  type SearchOptions,
+  withoutSelection,
+} from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import { ArchiveError } from '../archive-error.ts';
@@ -62,7 +69,7 @@ export async function prepareQuery(
   request: ArchiveRequest,
   options: ArchiveOptions = {},
 ): Promise<PreparedQuery> {
-  const { file: _file, family: _family, nodes: _nodes, role: _role, labels: _labels, ...filter } = request;
+  const { file: _file, family: _family, ...filter } = withoutSelection(request);
   // Refuses an invalid regex before the archive is queried.
   const rowFilter = await createRowFilter(filter, deps.matchRegex);
   const bounds: Bounds = filterToSql(filter);

@@ -5,6 +5,7 @@ import {
   type ClusterRecord,
   type MemberSelection,
   PortholeError,
+  pickMembers,
 } from '@porthole/contract';
 import {
   decodeCursor,
@@ -352,11 +353,10 @@ export async function* searchAroundArchive(
   given: ArchiveOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const options = { budgetMs: AROUND_MS, ...given };
-  const { at, beforeMs, afterMs, limit, nodes, role } = request;
-  const selection = { ...(nodes && { nodes }), ...(role !== undefined && { role }) };
+  const { at, beforeMs, afterMs, limit } = request;
   const atMs = 'timeMs' in at ? Math.ceil(at.timeMs) : await fetchRecordTime(deps, at, options);
   const range = { fromMs: atMs - beforeMs, toMs: atMs + afterMs + 1 };
-  const prepared = await prepareQuery(deps, { ...selection, ...range }, options);
+  const prepared = await prepareQuery(deps, { ...pickMembers(request), ...range }, options);
   yield [];
   const half = Math.floor(limit / 2);
   const sides = [

@@ -9,6 +9,7 @@ import {
   missingText,
   type NodeEvent,
   toEvent,
+  withoutSelection,
 } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
@@ -75,7 +76,7 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
 
 /** Newest first. A node without a cluster has its own events only. */
 async function fetchEvents(client: NodeClient, request: EventsRequest, signal: AbortSignal) {
-  const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
+  const own = withoutSelection(request);
   return unlessUnsupported(
     () => readEvents(client.cluster.events({ ...request, order: 'newest' }, { signal })),
     () => readEvents(client.events({ ...own, order: 'newest' }, { signal })),

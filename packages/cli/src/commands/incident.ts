@@ -9,6 +9,7 @@ import {
   missingText,
   parseSpan,
   rangeProblem,
+  withoutSelection,
 } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -73,7 +74,7 @@ async function fetchIncident(
   request: IncidentQuery & MemberSelection,
   signal: AbortSignal,
 ): Promise<Incident> {
-  const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
+  const own = withoutSelection(request);
   return unlessUnsupported(
     () => client.cluster.incident(request, { signal }),
     () => client.incident(own, { signal }),

@@ -1,4 +1,4 @@
-import type { ClusterFollowItem } from '@porthole/contract';
+import type { ClusterFollowItem, MemberSelection } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { catchFailure } from '../testing/catch-failure.ts';
@@ -123,6 +123,60 @@ describe('the follow of a cluster', () => {
     place.shorten();
     expect(Object.fromEntries(place.request(NOW).query)).toEqual({ time: '4000' });
   });
+
+  it('loads a gap from the member, which is asked for the same records, and selects no members', async () => {
+    const gap = { type: 'gap', node: 'a', family: 'a.log', reason: 'slow', bytes: 9, after: 'c1', until: 'c3' };
+    const lost = { type: 'record', file: 'a.log', offset: 0, bytes: 1, cursor: 'c2', message: 'a c2' };
+    const end = { type: 'end', reason: 'exhausted', cursor: null, problems: [] };
+    const odd = await startOddServer((request, response) => {
+      const isFollow = request.url?.includes('/cluster/log/follow');
+      if (isFollow) response.writeHead(200, SSE_HEADERS).write(event(gap));
+      else
+        response
+          .writeHead(200, { 'content-type': 'application/x-ndjson' })
+          .end(`${JSON.stringify(lost)}\n${JSON.stringify(end)}\n`);
+    });
+    // Every field of a selection, so that a new one is not forgotten.
+    const selection: Required<Omit<MemberSelection, 'store'>> = {
+      nodes: ['a'],
+      role: 'r',
+      labels: ['zone=1'],
+      floors: { a: 1 },
+    };
+    const controller = new AbortController();
+    const messages: string[] = [];
+    const query = { start: 'end', terms: ['a'], ...selection } as const;
+    for await (const items of testClient({ url: odd.url }).cluster.followLogs(query, { signal: controller.signal }))
+      for (const item of items) {
+        if (item.type === 'record') messages.push(item.message);
+        if (item.type === 'record' || item.type === 'gap') controller.abort();
+      }
+    expect(messages).toEqual(['a c2']);
+    const { pathname, searchParams } = new URL((odd.requests[1] ?? '').slice(4), 'http://node');
+    expect(pathname).toBe('/api/v1/cluster/nodes/a/log/search');
+    expect(Object.fromEntries(searchParams)).toMatchObject({ family: 'a.log', cursor: 'c1', until: 'c3' });
+    for (const name of ['nodes', 'role', 'label', 'floor', 'store']) expect(searchParams.has(name)).toBe(false);
+  });
+
+  it.each(['followLogs', 'followEvents'] as const)(
+    '%s resumes by POST when positions are too long for a URL',
+    async (name) => {
+      const cursor = 'c'.repeat(60);
+      const of = (first: number) =>
+        Array.from({ length: 200 }, (_, at) => record(`member-${at}`, `${cursor}${first}`, NOW)).join('');
+      const odd = await startOddServer(inTurn(of(1), of(2)));
+      const controller = new AbortController();
+      let count = 0;
+      for await (const items of testClient({ url: odd.url }).cluster[name](
+        { start: 'end' },
+        { signal: controller.signal },
+      )) {
+        count += items.filter(({ type }) => type === 'record').length;
+        if (count === 400) controller.abort();
+      }
+      expect(odd.requests.map((request) => request.split(' ')[0])).toEqual(['GET', 'POST']);
+    },
+  );
 
   it('an unfinished line is emitted again, whole', async () => {
     const { messages } = await followed(

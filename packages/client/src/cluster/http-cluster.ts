@@ -37,6 +37,7 @@ import {
   PortholeError,
   type RecordingHead,
   type SearchOptions,
+  withoutSelection,
 } from '@porthole/contract';
 import { type RecordBatch, toBatches } from '@porthole/records';
 import { checkArguments, checkOptions } from '../check-arguments.ts';
@@ -140,8 +141,7 @@ export class HttpCluster implements ClusterClient {
       limits,
     );
     if (gaps === 'report') return followed;
-    const { nodes: _nodes, role: _role, store: _store, floors: _floors, ...wanted } = query;
-    return withoutGaps<ClusterFollowItem>(followed, wanted, {
+    return withoutGaps<ClusterFollowItem>(followed, withoutSelection(query), {
       wait: clock.wait,
       ...limits,
       // The cursors are those of the member.

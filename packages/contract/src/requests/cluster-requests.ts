@@ -48,6 +48,22 @@ export function decodeMemberId(segment: string): string {
   throw new PortholeError('MEMBER_NOT_FOUND', message);
 }
 
+/** Each field of a selection has a parameter. */
+const SELECTION_FIELDS: readonly (keyof MemberSelection)[] = [...MEMBER_ROWS, ...STORE_ROWS].map(({ field }) => field);
+
+/** Which members a request is about, and nothing else of it. */
+export function pickMembers(request: MemberSelection): Omit<MemberSelection, 'store' | 'floors'> {
+  const picked = MEMBER_ROWS.flatMap(({ field }) => (request[field] === undefined ? [] : [[field, request[field]]]));
+  return Object.fromEntries(picked);
+}
+
+/** A request as one member is sent it. */
+export function withoutSelection<R extends MemberSelection>(request: R): Omit<R, keyof MemberSelection> {
+  const own: R = { ...request };
+  for (const field of SELECTION_FIELDS) delete own[field];
+  return own;
+}
+
 export function parseMemberSelection(query: Query): MemberSelection {
   return parseParameters(MEMBER_ROWS, query);
 }

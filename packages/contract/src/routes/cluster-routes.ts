@@ -99,7 +99,6 @@ export const CLUSTER_ROUTES = {
     parameters: documentParameters([...CLUSTER_SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
     stream: true,
   },
   clusterLogFollow: {
@@ -111,7 +110,6 @@ export const CLUSTER_ROUTES = {
     parameters: documentParameters([...CLUSTER_FOLLOW_ROWS, CLUSTER_LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
     errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
-    post: true,
     stream: true,
   },
   clusterLogHistogram: countRoute({
@@ -151,7 +149,14 @@ export const CLUSTER_ROUTES = {
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
     parameters: documentParameters(AROUND_ROWS),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
-    errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
+    errors: [
+      ...SELECTION_ERRORS,
+      ...CURSOR_ERRORS,
+      ...BODY_ERRORS,
+      ...ARCHIVE_ERRORS,
+      'TOO_MANY_STREAMS',
+      'TOO_MANY_SEARCHES',
+    ],
     stream: true,
   },
 } as const satisfies Record<string, Route>;

@@ -102,7 +102,6 @@ export const RECORD_ROUTES = {
     parameters: documentParameters([...SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
     stream: true,
   },
   logFollow: {
@@ -114,7 +113,6 @@ export const RECORD_ROUTES = {
     parameters: documentParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'JOURNAL_UNAVAILABLE'],
-    post: true,
     stream: true,
   },
   logHistogram: countRoute({

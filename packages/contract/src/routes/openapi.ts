@@ -51,7 +51,7 @@ export function buildOpenApi({ version, basePath = '' }: { version: string; base
 /** A route that takes its parameters in a body has them once more, as a schema. */
 function toOperations(id: string, route: Route): JsonSchema {
   const get = toOperation(id, route);
-  if (!route.post) return { [route.method?.toLowerCase() ?? 'get']: get };
+  if (route.post !== 'json') return { [route.method?.toLowerCase() ?? 'get']: get };
   const { parameters: _parameters, ...others } = get;
   const path = route.parameters.filter((each) => each.in === 'path').map(toParameter);
   const body = route.parameters.filter((each) => each.in !== 'path').map(toParameter);

@@ -40,8 +40,8 @@ export interface Route {
   method?: 'DELETE' | 'POST' | 'PUT';
   /** The fields of the JSON object that is its body, with their meaning; all are texts. */
   body?: Readonly<Record<string, string>>;
-  /** Also accepts POST with the parameters as a JSON object, for cursors that are too long for a URL; or as those of a form. */
-  post?: true | 'form';
+  /** Also accepts POST with the parameters as those of a form, or as a JSON object: routes of `POST_PATHS`. */
+  post?: 'form' | 'json';
   /** Counts against the limit of concurrent streams. */
   stream?: true;
   /** Part of a page, not of the interface: not in the OpenAPI document. */
@@ -53,7 +53,7 @@ export type CountRoute = Pick<Route, 'path' | 'summary' | 'description' | 'param
 
 /** A route that scans records and sends one JSON document. */
 export function toCountRoute({ schema, ...route }: CountRoute, errors: readonly ErrorCode[]): Route {
-  return { ...route, role: 'viewer', response: { contentType: JSON_TYPE, schema }, errors, post: true, stream: true };
+  return { ...route, role: 'viewer', response: { contentType: JSON_TYPE, schema }, errors, stream: true };
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -115,6 +115,28 @@ export const PATHS = {
   downloadTicket: '/api/v1/download/ticket',
   bundle: '/api/v1/bundle',
 } as const;
+
+/**
+ * Routes that also accept POST with the parameters as a JSON object: positions, cursors and lists of members may be too long
+ * for a URL. Clients send one when they are.
+ */
+export const POST_PATHS: ReadonlySet<string> = new Set([
+  PATHS.events,
+  PATHS.logSearch,
+  PATHS.logFollow,
+  PATHS.logHistogram,
+  PATHS.logDigest,
+  PATHS.logFields,
+  PATHS.logTop,
+  PATHS.clusterEvents,
+  PATHS.clusterLogSearch,
+  PATHS.clusterLogFollow,
+  PATHS.clusterLogHistogram,
+  PATHS.clusterLogDigest,
+  PATHS.clusterLogFields,
+  PATHS.clusterLogTop,
+  PATHS.clusterLogMoment,
+]);
 
 /** Says what a search or a follow uses of the records. A hint that nodes of earlier versions do not know, so they send all of it. */
 export const RECORDS_HEADER = 'porthole-records';

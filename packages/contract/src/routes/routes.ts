@@ -5,7 +5,7 @@ import { documentParameters } from '../params/parameter-docs.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { EVENT_ROUTES } from './event-routes.ts';
 import { DOWNLOAD_ROUTES, LOG_ROUTES, RECORD_ROUTES } from './log-routes.ts';
-import { HTML_TYPE, JSON_TYPE, PATHS, type Route } from './route.ts';
+import { HTML_TYPE, JSON_TYPE, PATHS, POST_PATHS, type Route } from './route.ts';
 
 /** Every route, in the order in which they are documented. */
 export const ROUTES = {
@@ -213,7 +213,8 @@ export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 
 /** The definition of a route, with its optional fields in the type. */
 export function getRoute(id: RouteId): Route {
-  return ROUTES[id];
+  const route: Route = ROUTES[id];
+  return POST_PATHS.has(route.path) ? { ...route, post: 'json' } : route;
 }
 
 /** Errors of every route: they are found before the route is known. */

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { POST_PATHS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { shareTestNode } from '../testing/test-node.ts';
 
@@ -45,6 +46,15 @@ describe('parameters in the body of a POST', () => {
     );
     expect(answer.status).toBe(200);
     expect(messagesIn(answer)).toEqual(['number 1', 'number 2']);
+  });
+
+  it.each([...POST_PATHS])('are taken by %s', async (path) => {
+    const { status, body } = await post(node.port, path, JSON.stringify({ fields: 'level', q: '(' }));
+    // The query is refused as that of a URL is: it was read.
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: expect.stringMatching(/"code":"(QUERY|PARAMETER)_INVALID"/),
+    });
   });
 
   it('may be longer than any URL: a cursor of many logs', async () => {

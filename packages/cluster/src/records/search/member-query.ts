@@ -1,4 +1,4 @@
-import type { MemberSelection } from '@porthole/contract';
+import { type MemberSelection, withoutSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange } from '../../fan-out/clock-steps.ts';
 import { withFloor } from '../../state/counts/counting.ts';
@@ -10,33 +10,17 @@ export function toMemberSearch(
   { id, clock }: { id: string; clock: SteppedClock },
   position: MemberPosition,
 ): SearchQuery {
-  const {
-    nodes: _nodes,
-    role: _role,
-    labels: _labels,
-    store: _store,
-    floors,
-    start: _start,
-    until: _until,
-    ...query
-  } = request;
+  const { start: _start, until: _until, ...query } = withoutSelection(request);
   const start = toStartPoint(position, clock, query.order);
-  return { ...withFloor(shiftTimes(query, clock), floors, id), ...(start && { start }) };
+  return { ...withFloor(shiftTimes(query, clock), request.floors, id), ...(start && { start }) };
 }
 
 export function toMemberFollow(
-  {
-    nodes: _nodes,
-    role: _role,
-    labels: _labels,
-    store: _store,
-    floors: _floors,
-    ...query
-  }: FollowQuery & MemberSelection,
+  request: FollowQuery & MemberSelection,
   clock: SteppedClock,
   start: FollowQuery['start'],
 ): FollowQuery {
-  return { ...shiftTimes(query, clock), start };
+  return { ...shiftTimes(withoutSelection(request), clock), start };
 }
 
 function toStartPoint(

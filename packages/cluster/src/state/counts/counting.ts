@@ -1,4 +1,10 @@
-import type { Floors, MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
+import {
+  type Floors,
+  type MemberReport,
+  type MemberSelection,
+  type SearchOptions,
+  withoutSelection,
+} from '@porthole/contract';
 import type { SearchEnd } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { unreadPart } from '../../requests/member-failure.ts';
@@ -79,10 +85,9 @@ export function correctedQuery<Q extends TimedQuery>(
   request: Q,
   { id, clock }: { id: string; clock: SteppedClock },
 ): Omit<Q, keyof MemberSelection> {
-  const { nodes: _nodes, role: _role, labels: _labels, store: _store, floors, ...query } = request;
-  const { newSinceMs } = request;
+  const { newSinceMs, floors } = request;
   const corrected = {
-    ...query,
+    ...withoutSelection(request),
     ...toMemberRange(clock, request),
     ...(newSinceMs !== undefined && { newSinceMs: toMemberEdge(clock, newSinceMs, 'from') }),
   };

@@ -127,10 +127,9 @@ function checkTarget(request: HttpRequest, target: RouteTarget | undefined, gate
 }
 
 function checkMethod({ method = '' }: HttpRequest, { route }: RouteTarget): AuthorizedRequest['method'] {
-  const { method: only, post } = getRoute(route);
+  const { method: only, path, post } = getRoute(route);
   if (only !== undefined) {
     if (method === only) return only;
-    const { path } = getRoute(route);
     const allow = ROUTE_IDS.flatMap((id) => (getRoute(id).path === path ? (getRoute(id).method ?? []) : [])).join(', ');
     throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route supports only ${allow}`, { allow });
   }
