@@ -15,7 +15,6 @@ import type { RecordedMember } from '../../recorder/recordings.ts';
 import { deadlineExceeded } from '../../requests/bounded-calls.ts';
 import { toOutcome } from '../../requests/member-failure.ts';
 import { isTime } from '../to-cluster-record.ts';
-import { GivenRanges } from './given-records.ts';
 import type { LaneItem } from './member-pages.ts';
 
 export interface LaneOptions {
@@ -76,7 +75,6 @@ export type QueriedLane = Pick<
   | 'disorderMs'
   | 'hasNext'
   | 'deliveredCursors'
-  | 'given'
   | 'ownCoverage'
   | 'firstUndeliveredMs'
   | 'report'
@@ -109,8 +107,6 @@ export class MemberLane extends MergeLane<RecordBatch> {
   reached: LaneReach | undefined;
   /** How far its records were out of order. */
   disorderMs = 0;
-  /** What was emitted of a recording of it. */
-  readonly given = new GivenRanges();
   readonly #options: LaneOptions;
   readonly #abortController = new AbortController();
   #onChange: (lane: MemberLane) => void = () => {};
@@ -183,8 +179,11 @@ export class MemberLane extends MergeLane<RecordBatch> {
 
   report(): MemberReport {
     const elapsedMs = Math.round(this.#elapsedMs);
-    const { recorded: _recorded, ...instead } = this.#options.instead?.() ?? {};
-    return { id: this.id, asOfMs: null, ...this.#outcome(), ...instead, elapsedMs, count: this.delivered };
+    const { recorded, ...instead } = this.#options.instead?.() ?? {};
+    const outcome = this.#outcome();
+    const report = { id: this.id, asOfMs: null, ...outcome, ...instead, elapsedMs, count: this.delivered };
+    if (recorded === undefined || this.problem === undefined) return report;
+    return { ...report, detail: `${report.detail}, which could not be read: ${outcome.detail}`, isPartial: true };
   }
 
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
@@ -208,10 +207,8 @@ export class MemberLane extends MergeLane<RecordBatch> {
     const { lane, batch, from, to } = super.take(most, other);
     const { times, originOf } = batch;
     let [key, atMs]: [number, number | undefined] = [firstKey, undefined];
-    const isRecorded = this.recorded !== undefined;
     for (let row = from; row < to; row++) {
       const timeMs = times[row] as number;
-      if (isRecorded) this.given.add(batch, row, timeMs + this.#options.clock.offsetMs);
       if (!Number.isNaN(timeMs)) {
         atMs = timeMs;
         key = Math.max(key, this.#keyOf(timeMs));

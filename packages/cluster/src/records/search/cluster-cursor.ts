@@ -8,7 +8,6 @@ import {
   readTime,
   unpackCursor,
 } from '@porthole/logs';
-import type { GivenRange } from '../merge/given-records.ts';
 import type { Reach } from './reach.ts';
 
 /** Where to resume on a member. */
@@ -19,25 +18,17 @@ export type MemberPosition =
   | 'done'
   /** By the clock of this node. */
   | { timeMs: number }
-  /** A cursor of the member. */
-  | { cursor: string }
+  /** A cursor of the member; `isRecorded`: what was recorded of it gave it, and may have had less. */
+  | { cursor: string; isRecorded?: true }
   /** By time, leaving out what was emitted: its cursor was lost. */
   | { reach: Reach; marginMs: number; startMs?: number };
-
-/** Where to resume on a member of which a recording was searched: that has less than the member, at both of its ends. */
-export interface ReplacedPosition {
-  /** After what it sent itself. */
-  own: MemberPosition;
-  /** What was emitted of the recording since then. */
-  given: readonly GivenRange[];
-}
 
 /** Where to resume a cluster search: a position per member. */
 export interface ClusterPosition {
   order: 'newest' | 'oldest';
   /** Time of the last emitted record, by the clock of this node: new members start there. `null`: nothing was emitted. */
   reachedMs: number | null;
-  members: ReadonlyMap<string, MemberPosition | ReplacedPosition>;
+  members: ReadonlyMap<string, MemberPosition>;
   /** The member of the last record; absent if there was none. */
   lastNode?: string;
 }
@@ -45,14 +36,12 @@ export interface ClusterPosition {
 const MAX_MEMBER_CURSOR = 256 * 1024;
 const MAX_MEMBERS = 10_000;
 const MAX_DURATION_MS = 86_400_000;
-const MAX_GIVEN = 10_000;
-const MAX_NAME = 4096;
 
 /** As long as ids of nodes and members are. */
 export const MAX_ID_CHARACTERS = 128;
 
 export function encodeClusterCursor({ order, reachedMs, members, lastNode }: ClusterPosition): string {
-  const positions = [...members].map(([id, position]) => [id, writeAny(position)]);
+  const positions = [...members].map(([id, position]) => [id, writePosition(position)]);
   return packCursor({ kind: 'cluster', order }, [reachedMs, lastNode ?? null, positions]);
 }
 
@@ -61,35 +50,15 @@ export function decodeClusterCursor(text: string, order: ClusterPosition['order'
   const [reachedMs, lastNode, positions] = readList(unpackCursor({ kind: 'cluster', order }, text), 3);
   const written = readList(positions);
   if (written.length > MAX_MEMBERS) throw invalidCursor();
-  const members = new Map<string, MemberPosition | ReplacedPosition>();
+  const members = new Map<string, MemberPosition>();
   for (const entry of written) {
     const [id, position] = readList(entry, 2);
     const member = readText(id, MAX_ID_CHARACTERS);
     if (member === '' || members.has(member)) throw invalidCursor();
-    members.set(member, readAny(position));
+    members.set(member, readPosition(position));
   }
   const last = lastNode === null ? {} : { lastNode: readText(lastNode, MAX_ID_CHARACTERS) };
   return { order, reachedMs: readOptionalTime(reachedMs), members, ...last };
-}
-
-function writeAny(position: MemberPosition | ReplacedPosition): unknown {
-  if (typeof position === 'string' || !('own' in position)) return writePosition(position);
-  const ranges = position.given.map(({ file, head, from, to, lastMs }) => [file, head, from, to, lastMs]);
-  return [writePosition(position.own), ranges, 0];
-}
-
-/** Three values are those of a replaced member: no other position has as many. */
-function readAny(written: unknown): MemberPosition | ReplacedPosition {
-  if (!Array.isArray(written) || written.length !== 3) return readPosition(written);
-  const ranges = readList(written[1]);
-  if (ranges.length > MAX_GIVEN) throw invalidCursor();
-  return { own: readPosition(written[0]), given: ranges.map(readRange) };
-}
-
-function readRange(written: unknown): GivenRange {
-  const [file, head, from, to, lastMs] = readList(written, 5);
-  const names = { file: readText(file, MAX_NAME), head: readText(head, MAX_NAME) };
-  return { ...names, from: readInteger(from), to: readInteger(to), lastMs: readOptionalTime(lastMs) };
 }
 
 /** Most positions are cursors, which are written as plain strings. */
@@ -97,21 +66,26 @@ function writePosition(position: MemberPosition): unknown {
   if (position === 'beginning') return null;
   if (position === 'done') return 0;
   if ('reach' in position) return [...writeReach(position.reach), position.marginMs, position.startMs ?? null];
-  return 'cursor' in position ? position.cursor : [position.timeMs];
+  if ('timeMs' in position) return [position.timeMs];
+  return position.isRecorded ? [position.cursor, 1] : position.cursor;
 }
 
 function readPosition(written: unknown): MemberPosition {
   if (written === null) return 'beginning';
   if (written === 0) return 'done';
-  if (typeof written === 'string') {
-    if (written === '') throw invalidCursor();
-    return { cursor: readText(written, MAX_MEMBER_CURSOR) };
-  }
+  if (typeof written === 'string') return { cursor: readCursor(written) };
   const list = readList(written);
+  if (list.length === 2 && list[1] === 1) return { cursor: readCursor(list[0]), isRecorded: true };
   if (list.length === 1) return { timeMs: readTime(list[0]) };
   const [timeMs, count, marginMs, startMs] = readList(list, 4);
   const start = startMs === null ? {} : { startMs: readTime(startMs) };
   return { reach: readReach([timeMs, count]), marginMs: readDuration(marginMs), ...start };
+}
+
+function readCursor(written: unknown): string {
+  const cursor = readText(written, MAX_MEMBER_CURSOR);
+  if (cursor === '') throw invalidCursor();
+  return cursor;
 }
 
 /** A time and a number of records; JSON has no Infinity. */

@@ -13,7 +13,7 @@ import { chooseMembers } from '../../state/query-members.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
-import type { MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
+import type { MemberPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getClock, getLimits } from './cluster-deps.ts';
 import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
 import { isLogMissing, laneReport, throwIfRejected } from './refusals.ts';
@@ -162,21 +162,16 @@ function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): 
 
 /** Whether an earlier page has records of the member itself, and this one only what was recorded. */
 function hasLeftInBetween({ lane, began }: QueriedMember): boolean {
-  return lane.recorded !== undefined && typeof began === 'object' && !('timeMs' in began);
+  if (lane.recorded === undefined || typeof began !== 'object' || 'timeMs' in began) return false;
+  return !('isRecorded' in began);
 }
 
-type Position = MemberPosition | ReplacedPosition;
-
-async function resumePositions(deps: ClusterDeps, facts: SearchFacts): Promise<Position[]> {
+async function resumePositions(deps: ClusterDeps, facts: SearchFacts): Promise<MemberPosition[]> {
   return inParallel(facts.queried, getLimits(deps).maxParallel, async (member) => {
-    const { lane, began, given } = member;
-    if (lane.recorded) {
-      const all = lane.given.joined(given);
-      return all.length === 0 ? began : { own: began, given: all };
-    }
-    if (isLogMissing(lane.problem)) return 'done';
-    const own = await ownPosition(deps, member, facts);
-    return given.length === 0 || own === 'done' ? own : { own, given };
+    if (isLogMissing(member.lane.problem)) return 'done';
+    const position = await ownPosition(deps, member, facts);
+    const isOfRecording = member.lane.recorded !== undefined && typeof position === 'object' && 'cursor' in position;
+    return isOfRecording && position !== member.began ? { ...position, isRecorded: true } : position;
   });
 }
 
@@ -204,7 +199,7 @@ async function ownPosition(
   }
 }
 
-function endReason({ queried, request }: SearchFacts, positions: readonly Position[]): ClusterEnd['reason'] {
+function endReason({ queried, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
   const delivered = queried.reduce((total, { lane }) => total + lane.delivered, 0);
   const isUnfinished = positions.some((position) => position !== 'done');
   const ends = queried.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
@@ -220,7 +215,7 @@ function endReason({ queried, request }: SearchFacts, positions: readonly Positi
 function nextCursor(
   { clocks, cursors }: ClusterDeps,
   { queried, request, reachedMs, lastNode, reports, began, ids, client }: SearchFacts,
-  positions: readonly Position[],
+  positions: readonly MemberPosition[],
 ): string | null {
   const goesOn = queried.some(({ lane }, index) => hasMore(lane) && positions[index] !== 'done');
   if (!goesOn) return null;
@@ -237,8 +232,8 @@ function nextCursor(
   return cursors.encode({ position, reach, progress }, { ids, clocks, client });
 }
 
-/** Whether it sent something, and may send more. */
+/** Whether it sent something, and may send more: of a recording, unless its end has come and is one. */
 function hasMore({ hasAnswered, problem, delivered, recorded, hasNext, end }: QueriedMember['lane']): boolean {
   if (!hasAnswered || (problem !== undefined && delivered === 0)) return false;
-  return recorded === undefined || hasNext || end?.cursor != null;
+  return recorded === undefined || hasNext || end?.cursor !== null;
 }

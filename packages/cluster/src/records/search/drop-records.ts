@@ -9,9 +9,7 @@ export interface DropOptions {
   /** Starts before what was emitted, by a margin if only its time is known. */
   query: SearchQuery;
   /** How far its records were emitted, by time. */
-  reach: Reach | undefined;
-  /** Whether it was emitted from a recording. */
-  isGiven(batch: RecordBatch, index: number): boolean;
+  reach: Reach;
   /** The clock of the member. */
   clock: SteppedClock;
   /** Called for every record up to the reach. */
@@ -19,17 +17,16 @@ export interface DropOptions {
 }
 
 /**
- * Searches a member and leaves out what earlier pages have emitted: the records up to the reach, in the order of the search,
- * and those of a recording of it. A record that is out of order belongs where its predecessor does, as in the merge.
+ * Searches a member and leaves out what earlier pages have emitted: the records up to the reach, in the order of the search. A record that is out of order belongs where its predecessor does, as in the merge.
  */
 export async function* dropEmitted(
   search: (query: SearchQuery) => AsyncIterable<RecordBatch | SearchEnd>,
-  { query, reach, clock, isGiven, onDrop }: DropOptions,
+  { query, reach, clock, onDrop }: DropOptions,
 ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
   const { order, limit } = query;
-  const filter = reach && new ReachFilter(reach, order, clock);
+  const filter = new ReachFilter(reach, order, clock);
   const isKept = (batch: RecordBatch, index: number): boolean => {
-    if (!filter?.drops({ timeMs: batch.times[index] })) return !isGiven(batch, index);
+    if (!filter.drops({ timeMs: batch.times[index] })) return true;
     onDrop(batch, index);
     return false;
   };
@@ -52,7 +49,7 @@ export async function* dropEmitted(
     const whole = first ? joinEnds(first, end) : end;
     const isShort = end.cursor !== null && end.reason === 'limit' && passed < limit;
     if (!isShort || dropped === 0) {
-      yield reach && filter?.hasDropped ? withoutReached(whole, { reach, clock, order }) : whole;
+      yield filter.hasDropped ? withoutReached(whole, { reach, clock, order }) : whole;
       return;
     }
     first = whole;

@@ -3,7 +3,6 @@ import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import { joinCursors, splitCursors } from '@porthole/records';
 import type { Peer } from '../../fan-out/peers.ts';
-import type { GivenRange } from '../merge/given-records.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
 
@@ -13,14 +12,12 @@ export interface QueriedMember {
   peer: Peer;
   query: SearchQuery;
   began: MemberPosition;
-  /** What was emitted of a recording since then. */
-  given: readonly GivenRange[];
 }
 
 /**
  * Where to resume on a member so that nothing is lost or repeated, although some of its records were not emitted. A position in
  * several logs is the last emitted record of each, and the start of the log for those without one. May query the member for
- * that; throws if it does not respond.
+ * that, or what was recorded of it; throws if it does not respond.
  */
 export async function resumePosition(member: QueriedMember, options: CallOptions): Promise<MemberPosition> {
   const known = knownPosition(member);
@@ -30,7 +27,7 @@ export async function resumePosition(member: QueriedMember, options: CallOptions
   const state = () => {
     // It failed already; do not wait for another timeout.
     if (lane.problem !== undefined) throw new PortholeError('UNREACHABLE', 'the member failed before');
-    return peer.state;
+    return (lane.recorded ?? peer).state;
   };
   const first = await startMarks(began, { state, query }, options);
   const files = new Set([...delivered.keys(), ...first.keys()]);
@@ -46,7 +43,10 @@ export function knownPosition({
   query,
   began,
 }: Pick<QueriedMember, 'lane' | 'query' | 'began'>): MemberPosition | undefined {
-  if (lane.end && !lane.hasNext) return lane.end.cursor === null ? 'done' : { cursor: lane.end.cursor };
+  const { end, recorded } = lane;
+  if (end && !lane.hasNext && end.cursor !== null) return { cursor: end.cursor };
+  // The end of a recording is not that of the member, which may be back for the next page.
+  if (end && !lane.hasNext && !recorded) return 'done';
   const delivered = lane.deliveredCursors;
   const last = [...delivered.values()].at(-1);
   if (last === undefined) return began;

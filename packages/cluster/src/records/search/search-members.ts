@@ -3,10 +3,9 @@ import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
 import { type ChosenMember, departedReport } from '../../state/query-members.ts';
-import { isGivenAt } from '../merge/given-records.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
-import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
+import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import type { FoundPosition, Progress } from './cursor-keeper.ts';
 import { dropEmitted, dropOutside } from './drop-records.ts';
@@ -65,9 +64,8 @@ function foundStart(
 }
 
 /** Where to start on a member. */
-function startOf({ members, others, reach, isByReach }: StartPosition, id: string): ReplacedPosition {
-  const position = isByReach ? startByReach(reach, id) : (members.get(id) ?? others);
-  return typeof position === 'object' && 'own' in position ? position : { own: position, given: [] };
+function startOf({ members, others, reach, isByReach }: StartPosition, id: string): MemberPosition {
+  return isByReach ? startByReach(reach, id) : (members.get(id) ?? others);
 }
 
 function startByReach(reach: ClusterReach, id: string): MemberPosition {
@@ -110,7 +108,7 @@ export function membersToQuery(
   const reports: MemberReport[] = [];
   for (const member of chosen) {
     const { id } = member.member;
-    const { own: position, given } = startOf(began, id);
+    const position = startOf(began, id);
     if (position === 'done') {
       reports.push(member.departed ? departedReport(member.departed, 0) : unqueriedReport(deps, id, 'ok'));
       continue;
@@ -119,7 +117,7 @@ export function membersToQuery(
     const query = toMemberSearch(request, { id, clock }, position);
     const onDrop = (batch: RecordBatch, index: number) => lane.skip(batch, index);
     const byReach = startByReach(began.reach, id);
-    const place = { clock, byReach, request, place: position, given, onDrop, ...options };
+    const place = { clock, byReach, request, place: position, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
     const lane: MemberLane = new MemberLane({
@@ -134,7 +132,7 @@ export function membersToQuery(
       ...openMember(deps, member, place),
     });
     lanes.push(lane);
-    queried.push({ lane, peer: member, query, began: position, given });
+    queried.push({ lane, peer: member, query, began: position });
   }
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
@@ -148,7 +146,6 @@ interface OpenOptions {
   /** The resume position, and the one to use if what was recorded does not have it. */
   place: MemberPosition;
   byReach: MemberPosition;
-  given: QueriedMember['given'];
   /** Called for records that an earlier page has emitted. */
   onDrop(batch: RecordBatch, index: number): void;
   budgetMs: number;
@@ -163,7 +160,7 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, clock, place, byReach, given, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
+  { request, clock, place, byReach, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   const { id } = chosen.member;
   const open = (state: NodeState, position: MemberPosition, { signal, isPaged }: OpenHow) => {
@@ -171,27 +168,31 @@ function openMember(
       state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
     const query = toMemberSearch(request, { id, clock }, position);
     const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
-    const isGiven = (batch: RecordBatch, index: number) => isGivenAt(batch, index, given);
-    const isDropping = reach !== undefined || given.length > 0;
-    const found: AsyncIterable<RecordBatch | SearchEnd | PageEnd> = isDropping
-      ? dropEmitted(search, { query, reach, clock, isGiven, onDrop })
+    const found: AsyncIterable<RecordBatch | SearchEnd | PageEnd> = reach
+      ? dropEmitted(search, { query, reach, clock, onDrop })
       : isPaged && pageRecords !== undefined
         ? searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal })
         : search(query);
     return dropOutside(found, clock, askedRange(request, position));
   };
+  /** A member and its recording do not have all positions of each other. */
+  const openOrByReach = async function* (state: NodeState, how: OpenHow) {
+    try {
+      yield* open(state, place, how);
+    } catch (error) {
+      // The position is looked for before the first record.
+      if (codeOf(error) !== 'CURSOR_GONE') throw error;
+      yield* open(state, byReach, how);
+    }
+  };
+  const isRecorded = typeof place === 'object' && 'isRecorded' in place;
   return openOrRecorded(deps, chosen, {
     budgetMs,
-    search: (signal) => open(chosen.state, place, { signal, isPaged: true }),
-    async *searchRecorded({ state }, signal) {
-      try {
-        yield* open(state, place, { signal, isPaged: false });
-      } catch (error) {
-        // What was recorded begins later, or ends earlier. It is looked for before the first record.
-        if (codeOf(error) !== 'CURSOR_GONE') throw error;
-        yield* open(state, byReach, { signal, isPaged: false });
-      }
+    search(signal) {
+      const how = { signal, isPaged: true };
+      return isRecorded ? openOrByReach(chosen.state, how) : open(chosen.state, place, how);
     },
+    searchRecorded: ({ state }, signal) => openOrByReach(state, { signal, isPaged: false }),
   });
 }
 
