@@ -215,7 +215,13 @@ const MAX_LINE_BYTES = 8 * 1024 ** 2;
 async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   let held: Buffer = Buffer.alloc(0);
   let left = maxBytes;
+  /** From the first byte on that is not of a row. */
+  let failure: Buffer | undefined;
   for await (const chunk of chunks) {
+    if (failure) {
+      if (failure.length < MAX_ERROR_BYTES) failure = Buffer.concat([failure, chunk]);
+      continue;
+    }
     left -= chunk.length;
     if (left < 0)
       throw new ArchiveError('ARCHIVE_FAILED', `the response has more than ${maxBytes} bytes: narrow the query`);
@@ -227,24 +233,37 @@ async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): Asyn
     if (end === 0) continue;
     const rows = rowsEnd(bytes, end);
     if (rows > 0) yield bytes.subarray(0, rows);
-    if (rows < end) throw serverError(bytes.subarray(rows).toString());
+    if (rows < end) failure = bytes.subarray(rows);
   }
-  if (held.length > 0) throw serverError(held.toString());
+  const rest = failure ?? held;
+  if (rest.length > 0) throw serverError(rest.toString());
 }
+
+/** How servers from 23.9 to 25.10 write an exception as the last row, unless they are told not to; older ones know no such setting. */
+const EXCEPTION_ROW = Buffer.from('{"exception":');
 
 /** The end of the rows at the start of some lines. */
 function rowsEnd(bytes: Buffer, end: number): number {
   for (let start = 0; start < end; ) {
     const newline = bytes.indexOf(NEWLINE, start);
     if (bytes[start] !== OPEN_BRACE || bytes[newline - 1] !== CLOSE_BRACE) return start;
+    if (bytes.subarray(start, start + EXCEPTION_ROW.length).equals(EXCEPTION_ROW)) return start;
     start = newline + 1;
   }
   return end;
 }
 
+/**
+ * An exception behind rows: as a row, or from 25.11 on as `__exception__ TAG MESSAGE SIZE TAG __exception__` on lines of their
+ * own, perhaps in the middle of a row. What is in front of it may be of a record, and look like one.
+ */
+const TAGGED = /__exception__\s*(\w+)\r?\n([\s\S]*?)\r?\n\d+ \1\s*__exception__\s*$/;
+
 function serverError(text: string): ArchiveError {
-  const at = text.search(/Code: \d{1,5}[,.] /);
-  const found = at < 0 ? undefined : parseServerError(text.slice(at));
+  const [, , tagged] = TAGGED.exec(text) ?? [];
+  const message = tagged ?? text.replace(/"}\s*$/, '');
+  const at = message.search(/Code: \d{1,5}[,.] /);
+  const found = at < 0 ? undefined : parseServerError(message.slice(at));
   return found ?? new ArchiveError('ARCHIVE_FAILED', 'the response ends in the middle of a row');
 }
 
