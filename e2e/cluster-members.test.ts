@@ -244,6 +244,21 @@ it('a member that redirects is not followed anywhere', async () => {
   expect(trap.visits()).toBe(0);
 });
 
+it('of two nodes with one id, the one that the others do not know any more says so to everyone who asks it', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const first = await ClusterProcess.start('same', { flags });
+  const second = await ClusterProcess.start('same', { flags });
+  const said = `another node, at "${second.url}", is registered with the id of this one`;
+  await eventually(async () => {
+    const { code, stderr } = await first.cli('nodes');
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(`same: cluster: ${said}`) });
+  });
+  const settings = ['--http-port', new URL(first.url).port, '--log-dir', 'logs', '--grpc-enabled=false'];
+  const doctor = await runToEnd(['doctor', ...settings], first.cwd);
+  expect(doctor.stdout).toContain(`the running node reports: cluster: ${said}`);
+});
+
 it('two clusters in one etcd do not see each other', async () => {
   const etcd = await startTestEtcd();
   const start = (id: string, name: string) =>

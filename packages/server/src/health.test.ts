@@ -4,6 +4,7 @@ import type { NodeDescription, Readiness } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
+import { NO_GAUGES } from './cluster/node-cluster.ts';
 import { createHealth } from './health.ts';
 import { checkCluster } from './node-components.ts';
 import { openSocket, readToEnd, requestJson, sendRequest } from './testing/send-request.ts';
@@ -139,6 +140,8 @@ describe('readiness', () => {
 it('the check of the cluster fails when the registry does not respond', () => {
   const status = { members: 3, isFresh: true, detail: '3 members, from static' };
   const stale = { members: 3, isFresh: false, detail: 'etcd does not respond' };
-  expect(checkCluster({ status })).toEqual({ ok: true, detail: status.detail });
-  expect(checkCluster({ status: stale })).toEqual({ ok: false, detail: stale.detail });
+  expect(checkCluster({ status, gauges: NO_GAUGES })).toEqual({ ok: true, detail: status.detail });
+  expect(checkCluster({ status: stale, gauges: NO_GAUGES })).toEqual({ ok: false, detail: stale.detail });
+  const gauges = { ...NO_GAUGES, namesakeUrl: '"http://b"' };
+  expect(checkCluster({ status, gauges })).toEqual({ ok: false, detail: expect.stringContaining('"http://b"') });
 });

@@ -430,11 +430,13 @@ function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFi
   return { ok: false, detail: `${problems.join('; ')}; the last valid version stays in use` };
 }
 
-export function checkCluster({ status: { isFresh, detail } }: Pick<NodeCluster, 'status'>): {
-  ok: boolean;
-  detail: string;
-} {
-  return { ok: isFresh, detail };
+export function checkCluster({
+  status: { isFresh, detail },
+  gauges: { namesakeUrl },
+}: Pick<NodeCluster, 'status' | 'gauges'>): { ok: boolean; detail: string } {
+  if (namesakeUrl === null) return { ok: isFresh, detail };
+  const namesake = `another node, at ${namesakeUrl}, is registered with the id of this one`;
+  return { ok: false, detail: `${namesake}, and the others know only that one: set "cluster.node-id" on both` };
 }
 
 /** Where indexes are kept. `undefined`: nowhere, because it is turned off. */

@@ -133,11 +133,11 @@ describe('members that register in etcd', () => {
     );
     expect([first.members[0]?.url, second.members[0]?.url]).toEqual([at1, at2]);
     await eventually(() =>
-      expect([first.isDuplicate, second.isDuplicate, watcher.isDuplicate]).toEqual([true, false, false]),
+      expect([first, second, watcher].map((each) => each.namesakeUrl)).toEqual([JSON.stringify(at2), null, null]),
     );
     await second.close();
     await eventually(() => expect(watcher.members[0]?.url).toBe(at1));
-    await eventually(() => expect(first.isDuplicate).toBe(false));
+    await eventually(() => expect(first.namesakeUrl).toBeNull());
   });
 
   it('report every change once, and nothing if nothing has changed', async () => {

@@ -18,8 +18,8 @@ export class MemberList {
   #state: 'ok' | 'stale' = 'stale';
   #detail: string | null = 'the registry was not queried yet';
   #asOfMs = Date.now(); // clock: as of when a list is shown
-  /** Another node is registered with the id of this one. */
-  isDuplicate = false;
+  /** Where another node is that is registered with the id of this one. */
+  namesakeUrl: string | null = null;
   #departures: ReadonlyMap<string, Departure> = new Map();
 
   constructor(options: MemberListOptions) {

@@ -22,8 +22,8 @@ export interface Membership {
   /** Known members including this node, ordered by id. Listeners are called after every change. */
   readonly members: readonly Member[];
   readonly state: MembershipState;
-  /** Whether another node is registered with the id of this one. */
-  readonly isDuplicate?: boolean;
+  /** Where another node is that is registered with the id of this one; `null`: there is none. */
+  readonly namesakeUrl?: string | null;
   /** The departure of a former member, if it deregistered. */
   getDeparture?(id: string): Departure | undefined;
   /** For a static list: stores what a member reports about itself. */

@@ -79,8 +79,8 @@ export class RegistryMembers implements Membership {
     return this.#list.state;
   }
 
-  get isDuplicate(): boolean {
-    return this.#list.isDuplicate;
+  get namesakeUrl(): string | null {
+    return this.#list.namesakeUrl;
   }
 
   getDeparture(id: string): Departure | undefined {

@@ -50,8 +50,8 @@ it('a member is up while it sends something; one that never did, or has failed, 
     { id: 'never', isUp: false, clockOffsetMs: null, lastRecordAgeMs: null },
     { id: 'gone', isUp: false, clockOffsetMs: null, lastRecordAgeMs: null },
   ]);
-  expect(gauges.isDuplicate).toBe(false);
-  expect(clusterGauges(gaugeDeps({ membership: { isDuplicate: true } })).isDuplicate).toBe(true);
+  expect(gauges.namesakeUrl).toBeNull();
+  expect(clusterGauges(gaugeDeps({ membership: { namesakeUrl: 'http://b' } })).namesakeUrl).toBe('http://b');
 });
 
 it('the age of the newest record is by the clock of this node, and grows while nothing newer is sent', async () => {

@@ -22,8 +22,8 @@ export interface MemberGauges {
 
 export interface ClusterGauges {
   members: MemberGauges[];
-  /** Another node uses the id of this one. */
-  isDuplicate: boolean;
+  /** Where another node is that uses the id of this one; `null`: there is none. */
+  namesakeUrl: string | null;
   /** Keys that differ between members this node has the configuration of; `null` if they were not compared. */
   drift: DriftCount | null;
   /** Members that requests do not wait for. */
@@ -39,7 +39,7 @@ export interface GaugeDeps {
   clocks: Pick<ClockTable, 'of' | 'measuredMs'>;
   recorders: Pick<Recorders, 'keeps'>;
   collector: Pick<ProfileCollector, 'lastSeen'>;
-  membership: Pick<Membership, 'isDuplicate'>;
+  membership: Pick<Membership, 'namesakeUrl'>;
   refreshMs: number;
   /** Monotonic. */
   runningMs?: () => number;
@@ -50,7 +50,7 @@ export interface GaugeDeps {
  * and not of all. Members that were never seen are down, and those that failed until they are forgotten. The number of
  * members is bounded.
  */
-export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 'isDuplicate'> {
+export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 'namesakeUrl'> {
   const { directory, clocks, recorders, membership } = deps;
   const members = directory.members
     .filter(({ id, isSelf }) => !isSelf && recorders.keeps(id))
@@ -61,7 +61,7 @@ export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 
     .map(({ member: { id } }) => ({ id, isUp: false, clockOffsetMs: null, lastRecordAgeMs: null }));
   return {
     members: [...members, ...failed].slice(0, MAX_MEMBERS),
-    isDuplicate: membership.isDuplicate === true,
+    namesakeUrl: membership.namesakeUrl ?? null,
   };
 }
 

@@ -74,9 +74,9 @@ export interface NodeClusterDeps {
 const LEAVING_MS = 2500;
 
 /** What a node without a cluster shows. */
-const NO_GAUGES: ClusterGauges = {
+export const NO_GAUGES: ClusterGauges = {
   members: [],
-  isDuplicate: false,
+  namesakeUrl: null,
   drift: null,
   silentMembers: 0,
   recorded: [],

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { tempDir } from '@porthole/records/testing';
@@ -65,6 +65,16 @@ describe('ports', () => {
     ]);
     const late = await runCheck(checkPorts, { settings, system: { nowMs: () => Date.now() - 90_000 } });
     expect(late[0]?.detail).toMatch(/; its clock is (?:8[5-9]|9\d)\.\d s ahead$/);
+  });
+
+  test('in use by a Porthole node are reported with what it says of itself', async () => {
+    const { running, logDir } = await startTestNode();
+    rmSync(logDir, { recursive: true });
+    const settings = { http: { port: running.node.httpPort }, grpc: { enabled: false } };
+    const outcomes = await runCheck(checkPorts, { settings });
+    expect(outcomes.slice(2)).toMatchObject([
+      { state: 'warning', detail: `the running node reports: log directory: ${logDir} does not exist` },
+    ]);
   });
 
   test('in use by a Porthole node that requires a token are reported as such', async () => {

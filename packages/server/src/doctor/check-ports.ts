@@ -17,12 +17,16 @@ export async function checkPorts({ settings: { http, grpc, tls }, system }: Chec
           probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
         )
       : { outcome: ok(`http.socket ${http.socket} is used instead of http.port`) };
-  if (!grpc.enabled) return [httpCheck.outcome, ok('grpc.enabled is false: gRPC is off')];
+  // What only the running node knows, like another one with its id.
+  const reported = (httpCheck.node?.problems ?? []).map(({ check, detail }) =>
+    warning(`the running node reports: ${check}: ${detail}`, '"porthole nodes" shows what else it reports'),
+  );
+  if (!grpc.enabled) return [httpCheck.outcome, ok('grpc.enabled is false: gRPC is off'), ...reported];
   // gRPC has no unauthenticated method to identify a node: request its gRPC port from the node on the HTTP port instead.
   const grpcCheck = await checkPort({ name: 'grpc.port', host, port: grpc.port }, async () =>
     httpCheck.node?.grpcPort === grpc.port ? httpCheck.node : undefined,
   );
-  return [httpCheck.outcome, grpcCheck.outcome];
+  return [httpCheck.outcome, grpcCheck.outcome, ...reported];
 }
 
 interface PortCheck {

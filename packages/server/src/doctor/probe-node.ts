@@ -2,6 +2,7 @@
 import { get as getPlain, type IncomingMessage } from 'node:http';
 // owner: a listener from birth, a deadline, and a limit of bytes; an error is the answer
 import { get as getTls } from 'node:https';
+import type { NodeProblem } from '@porthole/contract';
 import { expectCode } from '../errors.ts';
 
 /** A node on the same machine responds at once. */
@@ -16,6 +17,8 @@ export interface ProbedNode {
   grpcPort?: number;
   /** Positive: its clock is ahead of ours. */
   clockOffsetMs?: number;
+  /** Its health checks that fail. */
+  problems?: NodeProblem[];
 }
 
 export interface ProbeTarget {
@@ -30,7 +33,7 @@ export async function probeNode({ host, port, isTls, nowMs }: ProbeTarget): Prom
   const sentMs = nowMs();
   const description = await getJson({ host: dialHost(host), port, isTls });
   if (description === undefined) return undefined;
-  const { code, node, clockMs, versions } = description;
+  const { code, node, clockMs, versions, problems } = description;
   if (code === 'UNAUTHENTICATED') return {};
   if (typeof versions?.porthole !== 'string' || typeof clockMs !== 'number') return undefined;
   const middleMs = (sentMs + nowMs()) / 2;
@@ -38,6 +41,7 @@ export async function probeNode({ host, port, isTls, nowMs }: ProbeTarget): Prom
     version: versions.porthole,
     clockOffsetMs: clockMs - middleMs,
     ...(node?.grpcPort !== undefined && { grpcPort: node.grpcPort }),
+    ...(Array.isArray(problems) && { problems }),
   };
 }
 
@@ -47,6 +51,7 @@ interface MaybeDescription {
   node?: { grpcPort?: number };
   clockMs?: unknown;
   versions?: { porthole?: unknown };
+  problems?: NodeProblem[];
 }
 
 /** A node that listens on all addresses is reached on loopback. */

@@ -172,7 +172,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
 
 /** One series for each member; ids have no characters that need escaping. */
 function memberMetrics(gauges: ClusterGauges): Metric[] {
-  const { members, isDuplicate, drift, silentMembers, keptCursors, recorded } = gauges;
+  const { members, namesakeUrl, drift, silentMembers, keptCursors, recorded } = gauges;
   const gauge = (name: string, help: string, read: (member: ClusterGauges['members'][number]) => number | null) => ({
     name: `porthole_${name}`,
     type: 'gauge' as const,
@@ -193,7 +193,7 @@ function memberMetrics(gauges: ClusterGauges): Metric[] {
     gauge('member_up', '1 if the member was heard of lately, as far as this node knows.', ({ isUp }) => (isUp ? 1 : 0)),
     gauge('member_clock_offset_seconds', 'Its clock compared with this node.', (each) => seconds(each.clockOffsetMs)),
     gauge('member_last_record_age_seconds', 'Age of its newest record.', (each) => seconds(each.lastRecordAgeMs)),
-    single('duplicate_id', '1 while another node uses the id of this one.', isDuplicate ? 1 : 0),
+    single('duplicate_id', '1 while another node uses the id of this one.', namesakeUrl === null ? 0 : 1),
     single('config_drift_keys', 'Keys in which members of a role differ and should not.', drift?.keys),
     single('config_compared_members', 'Members whose configurations were compared for that.', drift?.members),
     single('silent_members', 'Members that requests do not wait for: they missed two in a row.', silentMembers),

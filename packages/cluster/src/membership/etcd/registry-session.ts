@@ -168,7 +168,7 @@ export class RegistrySession {
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
     const { registration, readDeparture, list } = this.#options;
     const departed = readDeparture?.(key, value);
-    if (key === registration?.key) list.isDuplicate = this.#warnOther(value);
+    if (key === registration?.key) list.namesakeUrl = this.#warnOther(value);
     else if (departed === undefined) draft.put(key, value, this.#options);
     else draft.putDeparture(departed.id, departed.departure, this.#options);
   }
@@ -179,19 +179,18 @@ export class RegistrySession {
     else draft.departures.delete(departure.id);
   }
 
-  /** Returns whether the value is that of another node. */
-  #warnOther(value: Uint8Array | undefined): boolean {
+  /** Returns the address of the other node if the value is that of one. */
+  #warnOther(value: Uint8Array | undefined): string | null {
     const { registration, log, read } = this.#options;
     if (registration === undefined || value === undefined || Buffer.from(value).toString() === registration.value)
-      return false;
+      return null;
     const other = readOrUndefined(() => read(registration.key, value));
     const own = readOrUndefined(() => read(registration.key, Buffer.from(registration.value)));
     // Same address: this node before a restart.
-    if (other?.url === own?.url) return false;
-    log.warn('register', `another node is registered with the same id, at ${quoteInput(other?.url ?? 'no URL')}`, {
-      key: registration.key,
-    });
-    return true;
+    if (other?.url === own?.url) return null;
+    const url = quoteInput(other?.url ?? 'no URL');
+    log.warn('register', `another node is registered with the same id, at ${url}`, { key: registration.key });
+    return url;
   }
 
   #logComplaints({ complaints, complaintCount }: MemberDraft): void {
