@@ -182,3 +182,11 @@ it('nodes whose own logs are next to each other keep events of their own', async
   );
   expect(dirs).toEqual(['/data/events/a', '/data/events/b']);
 });
+
+it('nodes whose own logs are next to each other share no positions, events, history or views', () => {
+  const [a, b] = ['a', 'b'].map((name) =>
+    ownDirs({ logging: { dir: `/x/${name}` }, cluster: { recordDir: '' } } as never),
+  );
+  const shared = Object.keys(a ?? {}).filter((name) => a?.[name as keyof typeof a] === b?.[name as keyof typeof a]);
+  expect(shared).toEqual(['index', 'recorded', 'journal']);
+});

@@ -23,16 +23,17 @@ export interface OwnDirs {
 /** A directory that is not listed here could be shown as logs. */
 export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluster'>): OwnDirs {
   const next = (name: string) => join(dirname(logging.dir), name);
+  // Nodes whose own logs are next to each other have these of their own.
+  const own = (name: string) => join(next(name), basename(logging.dir));
   return {
     index: next('index'),
     recorded: cluster.recordDir || next('recorded'),
-    archive: next('archive'),
-    otlp: join(next('otlp'), basename(logging.dir)),
+    archive: own('archive'),
+    otlp: own('otlp'),
     journal: next('journal'),
-    // Nodes whose own logs are next to each other have events of their own.
-    events: join(next('events'), basename(logging.dir)),
-    configHistory: next('config-history'),
-    views: join(next('views'), basename(logging.dir)),
+    events: own('events'),
+    configHistory: own('config-history'),
+    views: own('views'),
   };
 }
 
