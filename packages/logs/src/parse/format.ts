@@ -6,6 +6,9 @@ export type { FormatName, RecordFields } from '../types.ts';
 /** What may be around every line of another format. */
 export type WrapperName = 'docker' | 'cri' | 'ansi' | 'compose' | 'indented';
 
+/** No format reads more of a line to find its time and level: a line of JSON may have them at its end. */
+export const MAX_HEAD_BYTES = 128 * 1024;
+
 /** The time and level of the first line of a record. One object is reused: no garbage per line. */
 export interface LineHead {
   /** Epoch ms; `NaN` if there is none. */
@@ -53,6 +56,8 @@ export interface Format {
    * Reads nothing outside the line, but for formats whose levels are on lines below; creates no strings, never throws.
    */
   readHead(bytes: Buffer, start: number, end: number, head: LineHead): boolean;
+  /** Whether time or level may be on a line below the first one of a record. */
+  readonly readsBelow?: boolean;
   /** By which the scan kernel reads most heads, with the same result; made when it is first needed. */
   readonly program?: HeadProgram | undefined;
   /** Levels are words of the contract behind a tab or a space, before a tab or the end of the line. */

@@ -3,7 +3,7 @@ import { BUILT_IN_FORMATS, createFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
 import { levelRank } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, headScanBytes } from '../scan/block/blocks.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
 import type { FoundRecord, RecordFilter, SearchQuery } from '../types.ts';
 import { slowMatches } from './slow-query.ts';
@@ -69,7 +69,7 @@ function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records
   const { text, writtenMs } = file;
   const { spec } = BUILT_IN_FORMATS.detect(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
   const format = createFormat(spec, { zone, writtenMs });
-  const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format, Infinity);
+  const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format);
   const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;
   return {
     firstMs,
@@ -96,12 +96,12 @@ function findLineStarts(text: Buffer): number[] {
   return starts.filter((start) => start < text.length);
 }
 
-function findHeads(text: Buffer, format: Format, mostBytes: number): Start[] {
+function findHeads(text: Buffer, format: Format): Start[] {
   const lines = findLineStarts(text);
   return lines.flatMap((offset, index) => {
     const lineEnd = lines[index + 1] ?? text.length;
     const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-    const starts = format.readHead(text, offset, Math.min(lineEnd, offset + mostBytes), head);
+    const starts = format.readHead(text, offset, lineEnd, head);
     return starts ? [{ offset, ...head, continued: false }] : [];
   });
 }
@@ -111,7 +111,7 @@ function findHeads(text: Buffer, format: Format, mostBytes: number): Start[] {
  * scan/block/blocks.ts.
  */
 export function recordStarts(text: Buffer, format: Format): Start[] {
-  const starts = findHeads(text, format, headScanBytes(format.name));
+  const starts = findHeads(text, format);
   const lines = findLineStarts(text);
   const blocksWithHead = new Set(starts.map(({ offset }) => Math.floor(offset / BLOCK_BYTES)));
   const forced = { timeMs: Number.NaN, rank: 0 };

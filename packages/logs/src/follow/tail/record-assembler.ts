@@ -151,9 +151,7 @@ export class RecordAssembler {
     const length = Math.min(most, this.#size);
     if (length === 0) return;
     if (!this.#midLine) {
-      const head = noHead();
-      this.format.readHead(this.#joined(), 0, length, head);
-      this.#head = head;
+      this.#readHead(this.#joined().subarray(0, length));
       this.#continues = false;
     }
     pieces.push(this.#take(length, true));
@@ -162,6 +160,8 @@ export class RecordAssembler {
 
   #take(length: number, unfinished: boolean): Piece {
     const held = this.#joined();
+    // The lines below were not there when the first one was read.
+    if (this.format.readsBelow && !this.#continues) this.#readHead(held.subarray(0, length));
     const piece = {
       offset: this.#offset,
       bytes: held.subarray(0, length),
@@ -175,6 +175,12 @@ export class RecordAssembler {
     this.#linesEnd = 0;
     this.#continues = true;
     return piece;
+  }
+
+  /** Of a record: its first line, and those below it, as far as they have come. */
+  #readHead(record: Buffer): void {
+    this.#head = noHead();
+    this.format.readHead(record, 0, record.indexOf(NEWLINE) + 1 || record.length, this.#head);
   }
 
   #joined(): Buffer {

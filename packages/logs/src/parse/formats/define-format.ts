@@ -15,8 +15,6 @@ export type Columns = Omit<RecordFields, 'timeMs' | 'level'>;
 
 /** A format that can also decide whether a line is typical of it, which is used for detection. */
 export interface ShapedFormat extends Format {
-  /** Whether the level is on a line below the first one of a record. */
-  readonly readsBelow?: boolean;
   /** What a line starts with that shows that a file has this format, whatever its other lines are. */
   readonly header?: string;
   isTypical(bytes: Buffer, start: number, end: number): boolean;

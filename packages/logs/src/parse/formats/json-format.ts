@@ -1,5 +1,5 @@
 import { type ExactContext, isRestorable, parseJsonObject, readContext, splitMembers } from '../exact-context.ts';
-import type { FormatOptions } from '../format.ts';
+import { type FormatOptions, MAX_HEAD_BYTES } from '../format.ts';
 import { type Columns, defineFormat, type ShapedFormat } from './define-format.ts';
 import { readJsonHead } from './lines/json-head.ts';
 import {
@@ -13,9 +13,6 @@ import {
   TIME_KEYS,
 } from './lines/known-keys.ts';
 import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
-
-/** Time and level may follow a stack trace or a request body; they are not searched for any further. */
-const MAX_HEAD_BYTES = 128 * 1024;
 
 /** How journalctl writes a message as a list of bytes. */
 export const BYTE_LIST_START = '"MESSAGE":[';

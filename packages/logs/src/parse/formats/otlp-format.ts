@@ -1,4 +1,4 @@
-import type { FormatOptions } from '../format.ts';
+import { type FormatOptions, MAX_HEAD_BYTES } from '../format.ts';
 import { type Columns, defineFormat, type ShapedFormat } from './define-format.ts';
 import { isDigit, QUOTE } from './tokens/byte-scan.ts';
 import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
@@ -11,9 +11,6 @@ const TIME = Buffer.from('"timeUnixNano":');
 const OBSERVED_TIME = Buffer.from('"observedTimeUnixNano":');
 const SEVERITY = Buffer.from('"severityNumber":');
 const SEVERITY_TEXT = Buffer.from('"severityText":');
-
-/** As for other JSON: a line may be long, its time and levels are not searched for any further. */
-const MAX_HEAD_BYTES = 128 * 1024;
 
 /**
  * Logs of OpenTelemetry as its collector writes them to files: a line is an export request with one or more log records.

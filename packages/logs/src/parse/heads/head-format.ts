@@ -1,4 +1,4 @@
-import type { FormatName, FormatOptions, HeadProgram } from '../format.ts';
+import { type FormatName, type FormatOptions, type HeadProgram, MAX_HEAD_BYTES } from '../format.ts';
 import {
   type Columns,
   columns as columnsOf,
@@ -32,7 +32,7 @@ import {
 } from './time-spellings.ts';
 
 /** Time and level are within this much of a line, but for the status of a long request. */
-const MAX_HEAD_BYTES = 4096;
+const NEAR_BYTES = 4096;
 
 /** A line whose time was found. */
 export interface TimedLine {
@@ -199,11 +199,12 @@ export function createHeadFormat({
   const readHead = (bytes: Buffer, start: number, lineEnd: number): boolean => {
     const from = skipEnvelope(bytes, start, lineEnd);
     if (from >= lineEnd) return false;
-    const end = Math.min(lineEnd, start + MAX_HEAD_BYTES);
+    const end = Math.min(lineEnd, start + NEAR_BYTES);
+    const headEnd = Math.min(lineEnd, start + MAX_HEAD_BYTES);
     found.isJson = false;
     found.isRelayed = false;
     found.from = from;
-    if (bytes[from] === OPEN_BRACE && bytes[from + 1] === QUOTE && json.readHead(bytes, from, lineEnd, found)) {
+    if (bytes[from] === OPEN_BRACE && bytes[from + 1] === QUOTE && json.readHead(bytes, from, headEnd, found)) {
       found.isJson = name === 'json-mixed' || !Number.isNaN(found.timeMs);
       if (found.isJson) return true;
     }
@@ -224,10 +225,10 @@ export function createHeadFormat({
     if (reported === REMARK) return false;
     found.timeMs = timeMs;
     found.bodyAt = time.end;
-    found.isRelayed = time.spelling === 'month-day-clock' && readRelayed(bytes, time.end, lineEnd);
+    found.isRelayed = time.spelling === 'month-day-clock' && readRelayed(bytes, time.end, headEnd);
     if (found.isRelayed) return true;
     found.rank = reported || (slot?.other === 'status' ? priorityRank(bytes, start, from) : 0);
-    found.rank ||= readRank(bytes, from, slot?.other === 'status' ? lineEnd : end, slot);
+    found.rank ||= readRank(bytes, from, slot?.other === 'status' ? headEnd : end, slot);
     if (found.rank === 0) found.rank = messageRank(bytes, time.end, end) || priorityRank(bytes, start, from);
     if (slot?.other === 'below') found.rank ||= rankBelow(bytes, lineEnd);
     if (mayCrash && found.rank <= 3 && reportsCrash(bytes, time.end, end)) found.rank = 5;

@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../exact-context.ts';
-import type { FormatOptions } from '../format.ts';
+import { type FormatOptions, MAX_HEAD_BYTES } from '../format.ts';
 import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
 import { readLevelToken } from '../formats/tokens/value-tokens.ts';
 import { findLevelWord, severityRank } from '../level.ts';
@@ -208,7 +208,8 @@ export function createJsonPathFormat(
 ): ShapedFormat {
   const reader = createPathReader(paths, options);
   const found = { timeMs: Number.NaN, rank: 0 };
-  const readHead = (bytes: Buffer, start: number, lineEnd: number): boolean => {
+  const readHead = (bytes: Buffer, start: number, wholeEnd: number): boolean => {
+    const lineEnd = Math.min(wholeEnd, start + MAX_HEAD_BYTES);
     if (!plain.readHead(bytes, start, lineEnd, found)) return false;
     const object = parseJsonObject(bytes.toString('utf8', start, lineEnd));
     if (!object) return true;

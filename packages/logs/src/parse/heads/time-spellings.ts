@@ -183,7 +183,6 @@ function readIso(bytes: Buffer, at: number, end: number, time: WrittenTime): boo
   const wide = mark === 0xe5 && startsWithCodes(bytes, at + 4, end, YEAR_SIGN);
   if (mark !== MINUS && mark !== SLASH && mark !== DOT && mark !== COLON && !wide) return false;
   const year = number(bytes, at, at + 4);
-  if (year < MIN_YEAR || year > MAX_YEAR) return false;
   const monthAt = at + (wide ? 7 : 5);
   const monthEnd = skipDigits(bytes, monthAt, Math.min(end, monthAt + 2));
   if (monthEnd === monthAt) return false;
@@ -238,7 +237,7 @@ function readMonthDigits(bytes: Buffer, at: number, end: number, time: WrittenTi
   if (clockEnd < 0) return false;
   time.spelling = 'month-digits';
   time.end = clockEnd;
-  return isDate(time, 0, number(bytes, at, at + 2), number(bytes, at + 2, at + 4));
+  return isDate(time, null, number(bytes, at, at + 2), number(bytes, at + 2, at + 4));
 }
 
 /** `20261117T183304`, `20261117-18:33:04:118`, or without anything between date and clock. */
@@ -332,7 +331,7 @@ function readDayMonth(bytes: Buffer, at: number, digitsEnd: number, end: number,
     return isDate(time, lateYear, month, day) && withZone(bytes, clockEnd + 5, end, time);
   }
   time.spelling = 'day-month-clock';
-  return isDate(time, 0, month, day) && withZone(bytes, clockEnd, end, time);
+  return isDate(time, null, month, day) && withZone(bytes, clockEnd, end, time);
 }
 
 /** `Nov 17 18:33:04`, with a weekday or without, and a year before or after the clock or none. */
@@ -386,7 +385,7 @@ function readMonthFirst(bytes: Buffer, at: number, end: number, time: WrittenTim
     return isDate(time, yearBehindZone, month, day);
   }
   time.spelling = 'month-day-clock';
-  return isDate(time, 0, month, day);
+  return isDate(time, null, month, day);
 }
 
 /** `PST Nov 17 18:33:04`, as Monit writes it. */
@@ -460,7 +459,8 @@ export const ORDERS: readonly DateOrder[] = ['mdy', 'dmy', 'ymd'];
 /** Reads the numbers of a numeric date in this order; false if they are no date then. */
 export function applyOrder(time: WrittenTime, order: DateOrder): boolean {
   const [one, two, three] = time.numbers;
-  if (time.spelling === 'numeric-clock') return order === 'dmy' ? isDate(time, 0, two, one) : isDate(time, 0, one, two);
+  if (time.spelling === 'numeric-clock')
+    return order === 'dmy' ? isDate(time, null, two, one) : isDate(time, null, one, two);
   if (order === 'ymd') return three < 100 && isDate(time, fullYear(one), two, three);
   return order === 'mdy' ? isDate(time, fullYear(three), one, two) : isDate(time, fullYear(three), two, one);
 }
@@ -569,7 +569,8 @@ function readGlog(bytes: Buffer, at: number, end: number, time: WrittenTime): bo
   if (clockEnd < 0 || bytes[digitsEnd + 3] !== COLON) return false;
   const month = number(bytes, digitsEnd - 4, digitsEnd - 2);
   const day = number(bytes, digitsEnd - 2, digitsEnd);
-  const year = digits === 4 ? 0 : digits === 6 ? 2000 + number(bytes, at + 1, at + 3) : number(bytes, at + 1, at + 5);
+  const year =
+    digits === 4 ? null : digits === 6 ? 2000 + number(bytes, at + 1, at + 3) : number(bytes, at + 1, at + 5);
   time.spelling = 'glog';
   time.end = clockEnd;
   time.rank = rank;
@@ -785,10 +786,11 @@ function isDateMark(byte: number | undefined): boolean {
   return byte === SPACE || byte === MINUS || byte === SLASH || byte === DOT;
 }
 
-/** Sets the date if there is such a day; without a year, in a leap year. */
-function isDate(time: WrittenTime, year: number, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year || 2000, month)) return false;
-  time.year = year;
+/** Sets the date if there is such a day; without a year (`null`), in a leap year. The year 0000 is one, and not valid. */
+function isDate(time: WrittenTime, year: number | null, month: number, day: number): boolean {
+  if (year !== null && (year < MIN_YEAR || year > MAX_YEAR)) return false;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year ?? 2000, month)) return false;
+  time.year = year ?? 0;
   time.month = month;
   time.day = day;
   return true;

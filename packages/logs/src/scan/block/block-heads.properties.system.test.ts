@@ -6,7 +6,7 @@ import { BUILT_IN_FORMATS, createFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { BlockScanner } from './block-scanner.ts';
-import { BLOCK_BYTES, blockAt, ERROR_RANK, headScanBytes } from './blocks.ts';
+import { BLOCK_BYTES, blockAt, ERROR_RANK } from './blocks.ts';
 
 /*
  * The scan finds heads by the kernel, which compares times with those it has learned, and asks the format about lines of
@@ -43,11 +43,9 @@ interface Head {
 function slowHeads(bytes: Buffer, format: Format): Head[] {
   const heads: Head[] = [];
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  const most = headScanBytes(format.name);
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(10, start) + 1 || bytes.length;
-    if (bytes[start] !== 10 && format.readHead(bytes, start, Math.min(end, start + most), head))
-      heads.push({ at: start, ...head });
+    if (bytes[start] !== 10 && format.readHead(bytes, start, end, head)) heads.push({ at: start, ...head });
     start = end;
   }
   return heads;

@@ -1,23 +1,16 @@
 import { type ScanKernel, UNSURE } from '../../kernel/scan-kernel.ts';
-import type { Format, LineHead } from '../../parse/format.ts';
+import { type Format, type LineHead, MAX_HEAD_BYTES } from '../../parse/format.ts';
 import { trimLineEnd } from '../../parse/formats/define-format.ts';
-import {
-  BLOCK_BYTES,
-  type BlockCheck,
-  blockAt,
-  HEAD_SCAN_BYTES,
-  headScanBytes,
-  insertFirst,
-  isHole,
-  type RecordTable,
-  splitOffset,
-} from './blocks.ts';
+import { BLOCK_BYTES, type BlockCheck, blockAt, insertFirst, isHole, type RecordTable, splitOffset } from './blocks.ts';
 import type { FileText } from './file-text.ts';
 
 const NEWLINE = 10;
 
 /** Read beyond a block initially: most last records end there, and the head of every line is within reach. */
-const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
+const LOOKAHEAD_BYTES = 8192;
+
+/** Most blocks are followed by a record that starts within this much. */
+const NEAR_BYTES = 4096;
 
 /** Read of a text at first to find a line that starts a record: most do. */
 const FIRST_HEAD_BYTES = 512;
@@ -36,7 +29,6 @@ export class BlockScanner {
   /** The source of the loaded text. */
   #text: FileText;
   readonly #format: Format;
-  readonly #headScanBytes: number;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   #block = 0;
 
@@ -45,7 +37,6 @@ export class BlockScanner {
     this.#scrubbed = text;
     this.#text = text;
     this.#format = format;
-    this.#headScanBytes = headScanBytes(format.name);
   }
 
   /** `unscrubbed`: with secrets, to decide whether the block must be scanned; `scrub` must follow. */
@@ -110,7 +101,7 @@ export class BlockScanner {
   isComplete(recordsEnd: number): boolean {
     // A line that extends beyond the block may still turn out to start a record.
     const isHeadWhole =
-      this.bytes.length >= this.blockEnd + this.#headScanBytes || this.bytes.includes(NEWLINE, this.blockEnd - 1);
+      this.bytes.length >= this.blockEnd + MAX_HEAD_BYTES || this.bytes.includes(NEWLINE, this.blockEnd - 1);
     return isHeadWhole && this.toOffset(recordsEnd) < this.#text.sizeBytes;
   }
 
@@ -123,7 +114,7 @@ export class BlockScanner {
   /** The bytes that decide which records start in the block. */
   get #checkedBytes(): number {
     const newline = this.bytes.indexOf(NEWLINE, this.blockEnd - 1);
-    const mostEnd = this.blockEnd + this.#headScanBytes;
+    const mostEnd = this.blockEnd + MAX_HEAD_BYTES;
     return Math.min(newline < 0 ? mostEnd : newline + 1, mostEnd);
   }
 
@@ -172,7 +163,7 @@ export class BlockScanner {
   recordsEnd(): number {
     const { blockEnd } = this;
     if (this.#atTextEnd && this.bytes.length === blockEnd) return blockEnd;
-    const near = this.#firstHead(this.#lineStart(blockEnd, this.bytes.length), blockEnd + HEAD_SCAN_BYTES);
+    const near = this.#firstHead(this.#lineStart(blockEnd, this.bytes.length), blockEnd + NEAR_BYTES);
     if (near >= 0) return near;
     this.loadUpTo((this.#block + 2) * BLOCK_BYTES + LOOKAHEAD_BYTES);
     const nextEnd = Math.min(blockEnd + BLOCK_BYTES, this.bytes.length);
@@ -185,7 +176,7 @@ export class BlockScanner {
   headAt(line: number, lineEnd = this.#lineStart(line + 1, this.bytes.length)): LineHead | undefined {
     // A part of a line longer than a block is not a head, whatever it looks like.
     if (this.bytes[line - 1] !== NEWLINE) return undefined;
-    const headEnd = line + this.#headScanBytes;
+    const headEnd = line + MAX_HEAD_BYTES;
     if (lineEnd === this.bytes.length && lineEnd < headEnd && !this.#atTextEnd) {
       this.loadUpTo(this.toOffset(headEnd));
       return this.headAt(line);
@@ -311,7 +302,7 @@ export class BlockScanner {
 
   /** The end of a line's text, without CR and LF, as far as it is read for its head. */
   #textEnd(line: number): number {
-    const end = Math.min(this.#lineStart(line + 1, this.bytes.length), line + this.#headScanBytes);
+    const end = Math.min(this.#lineStart(line + 1, this.bytes.length), line + MAX_HEAD_BYTES);
     return trimLineEnd(this.bytes, line, end);
   }
 

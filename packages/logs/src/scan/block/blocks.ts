@@ -1,5 +1,4 @@
 import type { RecordsSummary } from '../../kernel/scan-kernel.ts';
-import type { FormatName } from '../../parse/format.ts';
 import { levelRank } from '../../parse/level.ts';
 
 export type { RecordsSummary } from '../../kernel/scan-kernel.ts';
@@ -20,16 +19,6 @@ const NEWLINE = 10;
  * negligible.
  */
 export const BLOCK_BYTES = 256 * 1024;
-
-/** At most this much of a line is examined to decide whether it starts a record. */
-export const HEAD_SCAN_BYTES = 4096;
-
-/** The time of a JSON line may be its last member; what is inside a line of a container may be JSON. */
-const JSON_HEAD_SCAN_BYTES = 128 * 1024;
-
-export function headScanBytes(format: FormatName): number {
-  return format.startsWith('json') || format.includes('+') ? JSON_HEAD_SCAN_BYTES : HEAD_SCAN_BYTES;
-}
 
 /**
  * Where a record that fills a whole block is split, as an offset in the block: at `lineStart`, the first one in it, if

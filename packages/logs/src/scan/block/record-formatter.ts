@@ -1,9 +1,12 @@
 import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
-import type { Format, RecordFields } from '../../parse/format.ts';
+import type { Format, LineHead, RecordFields } from '../../parse/format.ts';
+import { headFields } from '../../parse/formats/define-format.ts';
 import { fieldJson } from '../../query/record-fields.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { RecordsJob } from './found-lines.ts';
 import { trimHole } from './nul-holes.ts';
+
+const NEWLINE = 10;
 
 /** Only the start of a longer record is shown: a response of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
@@ -100,10 +103,21 @@ export function shownFields(
   const fields: ShownFields = headless
     ? { message: spanText(bytes, start, shownEnd) }
     : format.decode(bytes, start, shownEnd);
-  if (shownEnd < end) fields.cut = true;
+  if (shownEnd < end) {
+    fields.cut = true;
+    // They may be in the part that is not shown.
+    if (!headless && !continued) Object.assign(fields, headOf(bytes.subarray(0, end), start, format));
+  }
   if (continued) fields.continued = true;
   if (raw) fields.raw = spanText(bytes, start, shownEnd);
   return fields;
+}
+
+/** Time and level of a record. */
+function headOf(bytes: Buffer, start: number, format: Format): Pick<ShownFields, 'timeMs' | 'level'> {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  const lineEnd = bytes.indexOf(NEWLINE, start) + 1 || bytes.length;
+  return format.readHead(bytes, start, lineEnd, head) ? headFields(head) : {};
 }
 
 /** The fields as JSON, the context as written in the log. */

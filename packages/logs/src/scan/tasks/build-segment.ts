@@ -1,6 +1,7 @@
 import { GRAM_ROWS, type ScanKernel } from '../../kernel/scan-kernel.ts';
+import { MAX_HEAD_BYTES } from '../../parse/format.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, type BlockCheck, blockCount, headScanBytes } from '../block/blocks.ts';
+import { BLOCK_BYTES, type BlockCheck, blockCount } from '../block/blocks.ts';
 import { hasStamp, openFileText } from '../block/file-text.ts';
 import type { ScanFile } from '../block/scan-file.ts';
 import { SEGMENT_BLOCKS, type SegmentJob, type SegmentResult, type TextSegment } from '../index-jobs.ts';
@@ -92,7 +93,7 @@ function checkRecords(
   const isHead = scanner.headAt(recordsEnd) !== undefined;
   // The next block is split, or a hole: all of it was examined.
   const decidedAt = isHead ? recordsEnd : Math.max(recordsEnd, blockEnd + BLOCK_BYTES);
-  const mostEnd = decidedAt + headScanBytes(file.format);
+  const mostEnd = decidedAt + MAX_HEAD_BYTES;
   scanner.loadUpTo(scanner.toOffset(mostEnd));
   const newline = scanner.bytes.indexOf(NEWLINE, isHead ? decidedAt : decidedAt - 1);
   const bytes = newline < 0 ? mostEnd : Math.min(newline + 1, mostEnd);

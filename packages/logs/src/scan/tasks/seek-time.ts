@@ -1,7 +1,7 @@
-import type { LineHead } from '../../parse/format.ts';
+import { type LineHead, MAX_HEAD_BYTES } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, blockAt, blockCount, headScanBytes } from '../block/blocks.ts';
+import { BLOCK_BYTES, blockAt, blockCount } from '../block/blocks.ts';
 import { type FileText, openFileText } from '../block/file-text.ts';
 import type { ScanFile } from '../block/scan-file.ts';
 import type { FirstAtResult, SeekResult } from '../jobs.ts';
@@ -142,16 +142,13 @@ class TimeProbe {
   readonly sizeBytes: number;
   readonly #text: FileText;
   readonly #tools: ScanTools;
-  readonly #headScanBytes: number;
-  readonly #buffer: Buffer;
+  readonly #buffer = Buffer.allocUnsafe(2 * MAX_HEAD_BYTES);
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #seen: SeenTime[] = [];
 
   constructor(text: FileText, tools: ScanTools) {
     this.#text = text;
     this.#tools = tools;
-    this.#headScanBytes = headScanBytes(tools.format.name);
-    this.#buffer = Buffer.allocUnsafe(Math.max(PROBE_BYTES, 2 * this.#headScanBytes));
     this.sizeBytes = text.sizeBytes;
   }
 
@@ -186,7 +183,7 @@ class TimeProbe {
         this.#note(seen);
         return seen;
       }
-      step = step === 0 ? this.#buffer.length - this.#headScanBytes : Math.min(step * 2, MAX_STEP_BYTES);
+      step = step === 0 ? PROBE_BYTES : Math.min(step * 2, MAX_STEP_BYTES);
     }
     return undefined;
   }
@@ -196,20 +193,23 @@ class TimeProbe {
   }
 
   /** The first time found, unless `each` takes all of them. */
-  #probe(offset: number, end: number, each?: (seen: SeenTime) => void): SeenTime | undefined {
+  #probe(offset: number, end: number, each?: (seen: SeenTime) => void, mostBytes = PROBE_BYTES): SeenTime | undefined {
+    // Few lines are long: more is only read for one that is.
+    const retry = (at: number) =>
+      mostBytes < this.#buffer.length ? this.#probe(at, end, each, this.#buffer.length) : undefined;
     const from = Math.max(0, offset - 1);
-    const length = Math.min(this.#buffer.length, this.#text.sizeBytes - from);
+    const length = Math.min(mostBytes, this.#text.sizeBytes - from);
     const bytes = this.#buffer.subarray(0, this.#text.read(this.#buffer, 0, from, length));
     let line = offset === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
-    if (line === 0 && offset > 0) return undefined;
     const reachesEnd = from + length >= this.#text.sizeBytes;
+    if (line === 0 && offset > 0) return reachesEnd ? undefined : retry(offset);
     const stopAt = each ? Math.min(bytes.length, PROBE_BYTES) : bytes.length;
     while (line < stopAt && from + line < end) {
       const newline = bytes.indexOf(NEWLINE, line);
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
       // An incomplete head might be parsed as another time.
-      if (newline < 0 && !reachesEnd && lineEnd - line < this.#headScanBytes) return undefined;
-      const stop = Math.min(lineEnd, line + this.#headScanBytes);
+      if (newline < 0 && !reachesEnd && lineEnd - line < MAX_HEAD_BYTES) return retry(from + line);
+      const stop = Math.min(lineEnd, line + MAX_HEAD_BYTES);
       if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
         const seen = { offset: from + line, timeMs: this.#head.timeMs };
         if (!each) return seen;

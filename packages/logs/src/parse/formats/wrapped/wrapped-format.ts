@@ -1,4 +1,10 @@
-import type { FormatOptions, LineHead, RecordFields, WrapperName } from '../../format.ts';
+import {
+  type FormatOptions,
+  type LineHead,
+  MAX_HEAD_BYTES,
+  type RecordFields,
+  type WrapperName,
+} from '../../format.ts';
 import type { Zone } from '../../zone.ts';
 import { headFields, type ShapedFormat, trimLineEnd } from '../define-format.ts';
 import { sampleLineEnd } from '../sample-lines.ts';
@@ -12,9 +18,6 @@ import {
   type InnerLine,
   type LineWrapper,
 } from './line-wrappers.ts';
-
-/** What is around a line may come behind it: of a line of Docker, 16 KiB before they are escaped, it is the time. */
-const MAX_HEAD_BYTES = 128 * 1024;
 
 /** Offsets of zones are multiples of it. */
 const QUARTER_HOUR_MS = 15 * 60_000;
@@ -103,6 +106,7 @@ export function createWrappedFormat(
     name: `${wrapper.name}+${inner.name}`,
     spec: `${wrapper.name}+${inner.spec}`,
     timed: inner.timed || wrapper.timed,
+    ...(inner.readsBelow && { readsBelow: true }),
     readHead,
     decode(bytes, start, end) {
       const firstEnd = lineEndAfter(bytes, start, end);
