@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
+import type { ClusterEnd, ClusterRecord } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
@@ -45,18 +46,55 @@ it('pages in both orders, through the death of a process, its lease and its retu
   }
 });
 
+it('pages of a member that is gone have every record once, in both orders, by every client and of every size', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const [n1, n3] = await Promise.all(['n1', 'n3'].map((id) => ClusterProcess.start(id, { flags })));
+  if (!n1 || !n3) throw new Error('two nodes were started');
+  writeAll(n3);
+  await n3.waitForRecording(n1);
+  await n3.kill();
+  const oldest = Array.from({ length: EACH }, (_, at) => numbered('n3', at));
+  for (const order of ['oldest', 'newest'] as const) {
+    const expected = order === 'oldest' ? oldest : oldest.toReversed();
+    for (const limit of [50, 100, 400, 500, 1000]) {
+      const search = new PagedSearch(n1, order, { limit, nodes: ['n3'] });
+      while (!search.isOver) await search.next();
+      expect({ order, limit, messages: search.messages }).toEqual({ order, limit, messages: expected });
+      const plain: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const start = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const items = await n1.lines<ClusterRecord | ClusterEnd>(
+          `/log/search?nodes=n3&family=numbered.log&order=${order}&limit=${limit}${start}`,
+        );
+        for (const item of items) if (item.type === 'record') plain.push(item.message);
+        cursor = (items.at(-1) as ClusterEnd).cursor;
+      }
+      expect({ order, limit, plain }).toEqual({ order, limit, plain: expected });
+    }
+  }
+  const { stdout } = await n1.cli('logs', 'search', 'n3', 'n3:', '-n', String(2 * EACH), '--prefix', 'never');
+  expect([...stdout.matchAll(/n3 \d{4}$/gm)].map(([text]) => text)).toEqual(oldest);
+});
+
 /** A search of all members, page by page. */
 class PagedSearch {
   readonly #node: ClusterProcess;
   readonly #order: 'newest' | 'oldest';
+  readonly #request: { limit: number; nodes?: readonly string[] };
   #cursor: string | null | undefined;
   readonly messages: string[] = [];
   /** What each page reports of the member that dies. */
   readonly outcomes: (string | undefined)[] = [];
 
-  constructor(node: ClusterProcess, order: 'newest' | 'oldest') {
+  constructor(
+    node: ClusterProcess,
+    order: 'newest' | 'oldest',
+    request: { limit: number; nodes?: readonly string[] } = { limit: 500 },
+  ) {
     this.#node = node;
     this.#order = order;
+    this.#request = request;
   }
 
   get isOver(): boolean {
@@ -66,7 +104,7 @@ class PagedSearch {
   async next(): Promise<void> {
     if (this.#cursor === null) return;
     const start = this.#cursor === undefined ? {} : { cursor: this.#cursor };
-    const { messages, outcomes, end } = await this.#node.search({ order: this.#order, limit: 500, ...start });
+    const { messages, outcomes, end } = await this.#node.search({ order: this.#order, ...this.#request, ...start });
     this.messages.push(...messages);
     this.outcomes.push(outcomes.n3);
     this.#cursor = end.cursor;
