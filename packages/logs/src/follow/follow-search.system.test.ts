@@ -139,7 +139,7 @@ test('a follow with a filter emits what it emits without it, in whatever pieces 
         rests.set(name, rest.slice(length));
         if (rest.length <= length) rests.delete(name);
       }
-      await delay(random() * 4);
+      await delay(random() * 4); // pause: lines arrive in several reads
     }
     await eventually(() => {
       const records = recordsOf(all.items);
