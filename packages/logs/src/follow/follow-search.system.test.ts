@@ -1,13 +1,14 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { tempDir } from '@porthole/records/testing';
 import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { levelRank } from '../parse/level.ts';
 import { eventually } from '../testing/eventually.ts';
 import { FIXTURES } from '../testing/formats/format-table.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, RecordFilter } from '../types.ts';
 import { seededRandom } from './testing/seeded-random.ts';
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type Member, type NodeState, PortholeError } from '@porthole/contract';
 import { createZone, LogDir } from '@porthole/logs';
-import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import type { FoundRecord } from '@porthole/logs/types';
 import { batchOf, isBatch, recordsOf } from '@porthole/records';
+import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RecordedNode } from '../../recorder/recorded-node.ts';
 import { Recording } from '../../recorder/recording.ts';
