@@ -57,8 +57,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route that is not part of a page, and nothing else', () => {
-    const withPost = (id: RouteId, name: string) =>
-      getRoute(id).post === 'json' ? [name, `${name}ByPost`] : [name];
+    const withPost = (id: RouteId, name: string) => (getRoute(id).post === 'json' ? [name, `${name}ByPost`] : [name]);
     const wanted = [
       ...ROUTE_IDS.filter((id) => !getRoute(id).page).flatMap((id) => withPost(id, id)),
       ...MEMBER_ROUTE_IDS.flatMap((id) => withPost(id, getMemberOperation(id))),

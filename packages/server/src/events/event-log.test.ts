@@ -87,10 +87,17 @@ it('is bounded, and only for its user', async () => {
   expect((statSync(dir).mode & 0o777).toString(8)).toBe('700');
 });
 
-it('a directory that is a file is a failure of the start of the log alone', async () => {
+it('a directory that is a file is a problem of the log, until it can be made', async () => {
   const dir = eventsDir();
   writeFileSync(dir, '');
-  await expect(openLog(dir)).rejects.toThrow('EEXIST');
+  const log = await EventLog.open({ dir, maxBytes: 1_000_000 });
+  onTestFinished(() => log.close());
+  expect(log.problem).toContain('EEXIST');
+  rmSync(dir);
+  await eventually(async () => {
+    log.write({ kind: 'started', message: 'a' });
+    expect(log.problem).toBeUndefined();
+  });
 });
 
 it('says why events cannot be written, and no more when they can', async () => {
