@@ -108,7 +108,9 @@ it('three hundred nodes are grouped, problems first, by short names, and found b
   await waitUntilVisible(page.getByRole('heading', { name: /^storage-200 is down/ }));
   const groups = page.locator('.strip-group');
   await eventually(async () => expect(await groups.allInnerTexts()).toEqual(['storage', 'broker']));
-  expect(await page.locator('.strip-row:not(.strip-group) .node-name').allInnerTexts()).toEqual(['storage-200']);
+  await eventually(async () =>
+    expect(await page.locator('.strip-row:not(.strip-group) .node-name').allInnerTexts()).toEqual(['storage-200']),
+  );
   await page.getByRole('button', { name: '100 nodes' }).click();
   expect(await page.locator('.strip-row:not(.strip-group)').count()).toBe(101);
 

@@ -229,6 +229,7 @@ const CONFORM_COMMAND: CommandDefinition = {
     },
     {
       long: 'check-timeout',
+      complete: ['10s', '30s', '2m'],
       value: 'duration',
       check: checkSpan,
       default: '30s',
