@@ -94,6 +94,7 @@ async function showMany(page: Page, count: number): Promise<void> {
       role: index % 3 ? 'storage' : 'broker',
       labels: { zone: `eu-${index % 2}` },
       isSelf: false,
+      recentErrors: 0,
       ...(index === 200 && { state: 'unreachable', report: { ...node.report, outcome: 'refused' } }),
     }));
     await route.fulfill({ response, json: { ...answer, nodes: more } });

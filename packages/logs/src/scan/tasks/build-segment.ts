@@ -94,8 +94,10 @@ function checkRecords(
   // The next block is split, or a hole: all of it was examined.
   const decidedAt = isHead ? recordsEnd : Math.max(recordsEnd, blockEnd + BLOCK_BYTES);
   const mostEnd = decidedAt + MAX_HEAD_BYTES;
-  scanner.loadUpTo(scanner.toOffset(mostEnd));
-  const newline = scanner.bytes.indexOf(NEWLINE, isHead ? decidedAt : decidedAt - 1);
+  const findNewline = () => scanner.bytes.indexOf(NEWLINE, isHead ? decidedAt : decidedAt - 1);
+  // No further than needed: what is read may be a hole, which would be one of this block.
+  if (findNewline() < 0) scanner.loadUpTo(scanner.toOffset(mostEnd));
+  const newline = findNewline();
   const bytes = newline < 0 ? mostEnd : Math.min(newline + 1, mostEnd);
   if (bytes > scanner.bytes.length) return undefined;
   return { bytes, hash: kernel.checksum(0, bytes), scrubbed: true };
