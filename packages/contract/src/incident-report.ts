@@ -31,7 +31,7 @@ interface Report {
 
 const EMPTY_STEPS = 'No events and no unusual records.';
 
-export function toReport(incident: Incident, zone: ReportZone): Report {
+function toReport(incident: Incident, zone: ReportZone): Report {
   const { headline, steps, standouts, coverage, members, requests, fromMs, toMs, lookedFromMs, lookedToMs } = incident;
   const isFound = fromMs !== null && toMs !== null;
   const [startMs, endMs] = isFound ? [fromMs, toMs] : [lookedFromMs, lookedToMs];

@@ -1,333 +1,51 @@
 export { LEVELS } from '@porthole/logs/query';
 export { contextJson, exactJson, indentJson, isObjectText, parseJson } from '@porthole/records';
-export { formatBytes } from './bytes-text.ts';
-export {
-  type AroundRequest,
-  type ClusterConfig,
-  type ClusterConfigDiff,
-  type ClusterCountResponses,
-  type ClusterCounts,
-  type ClusterDigest,
-  type ClusterEnd,
-  type ClusterFields,
-  type ClusterFollowItem,
-  type ClusterHistogram,
-  type ClusterItem,
-  type ClusterLogFiles,
-  type ClusterNode,
-  type ClusterNodes,
-  type ClusterRecord,
-  type ClusterState,
-  type ClusterTop,
-  type ConfigDifference,
-  type ConfigValue,
-  clusterItems,
-  type ForgetOptions,
-  type ForgottenMember,
-  type MemberDuplicateFile,
-  type MemberFileProblem,
-  type RecordingHead,
-} from './cluster-state.ts';
-export { canonicalValue } from './config/canonical-value.ts';
-export { type ConfigShape, flattenSettings, isDrift, type SettingPath } from './config/flatten-settings.ts';
-export {
-  type AskedRange,
-  absenceText,
-  type Coverage,
-  coverageOf,
-  failures,
-  gapsText,
-  isDistinctMinimum,
-  isRest,
-  isUnread,
-  joinCoverage,
-  type Missing,
-  type MissingReason,
-  missingOfMember,
-  missingText,
-  outcomeText,
-  type ResponseFacts,
-  reportText,
-  respondedText,
-  withCoverage,
-  withSearchCoverage,
-} from './coverage.ts';
-export {
-  CLIENT_ERRORS,
-  codeOf,
-  ERROR_KINDS,
-  type ErrorCode,
-  type ErrorKind,
-  errorMessage,
-  isErrorCode,
-  PortholeError,
-  type PortholeErrorOptions,
-  type Problem,
-  toProblem,
-} from './errors/errors.ts';
-export {
-  type ClusterConfigHistory,
-  type ConfigHistory,
-  type ConfigHistoryRequest,
-  type ConfigPeriod,
-  type ConfigVersion,
-  EVENT_KINDS,
-  EVENT_LEVELS,
-  type EventKind,
-  isEventKind,
-  kindsQuery,
-  type NodeEvent,
-  toEvent,
-  type VersionChange,
-} from './events.ts';
-export type {
-  Incident,
-  IncidentPhase,
-  IncidentRequest,
-  IncidentStep,
-  SharedValue,
-  Standout,
-  StandoutCounts,
-  StandoutKind,
-  StepChange,
-  StepKind,
-} from './incident.ts';
-export { incidentHtml, incidentMarkdown, incidentText, isPhaseKnown, type TextStyle } from './incident-report.ts';
-export {
-  isLabelName,
-  isLabelPattern,
-  isPattern,
-  LABEL_TEXT,
-  type Labels,
-  labelsOf,
-  MAX_LABEL_CHARACTERS,
-  MAX_LABELS,
-  matchesLabels,
-  matchesPattern,
-  parseLabel,
-  readLabels,
-} from './labels.ts';
-export {
-  type ArchivePart,
-  type ConfigDiffRequest,
-  type Floors,
-  fallbackMembers,
-  isSelected,
-  type Member,
-  type MemberArchive,
-  type MemberClock,
-  type MemberOutcome,
-  type MemberReport,
-  type MemberSelection,
-  type MemberState,
-  type MembershipState,
-  type RecordStore,
-  UNKNOWN_ROLE,
-} from './member.ts';
-export {
-  type CallOptions,
-  CONFIG_FORMATS,
-  type ConfigFormat,
-  type ConfigOptions,
-  type CountId,
-  type CountQueries,
-  type CountResponses,
-  type FetchFunction,
-  type FetchInit,
-  type FetchResponse,
-  type FileRequest,
-  type FollowOptions,
-  type LogFilesOptions,
-  type NodeConfig,
-  type NodeCounts,
-  type NodeDescription,
-  type NodeObject,
-  type NodeProblem,
-  type NodeSettings,
-  type NodeState,
-  type ResponseBudget,
-  type RunningDifference,
-  type RunningSettings,
-  type SearchOptions,
-  type SettingChange,
-  type SettingEntry,
-  type SettingJson,
-  type SettingSource,
-  type ShippingLag,
-  type ShippingState,
-  searchItems,
-  type ViewRequest,
-} from './node-state.ts';
-export {
-  decodeFollowPositions,
-  encodeFollowPositions,
-  formatSourceText,
-  type LogSourceText,
-  MEMBER_ID,
-  MEMBER_ROLE,
-  optionalValue,
-  parseSourceText,
-  type Query,
-} from './params/codecs.ts';
-export { DEFAULT_VIEW_BYTES, FILTER_ROWS } from './params/log-parameters.ts';
+export * from './bytes-text.ts';
+export * from './cluster-state.ts';
+export * from './config/canonical-value.ts';
+export * from './config/flatten-settings.ts';
+export * from './coverage.ts';
+export * from './errors/errors.ts';
+export * from './events.ts';
+export * from './incident.ts';
+export * from './incident-report.ts';
+export * from './labels.ts';
+export * from './member.ts';
+export * from './node-state.ts';
+export { optionalValue, type Query } from './params/codecs.ts';
+export * from './params/follow-positions.ts';
+export { FILTER_ROWS } from './params/log-parameters.ts';
 export {
   describeParameter,
   encodeBodyParameters,
-  encodeParameters,
   formatDefault,
   MAX_BODY_BYTES,
   type Parameter,
-  type ParameterRow,
   parseBodyParameters,
-  parseParameters,
 } from './params/parameter.ts';
-export { explainQuery } from './query/explain-query.ts';
+export * from './params/source-text.ts';
+export * from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
-export { addTerm, parseQuery } from './query/parse-query.ts';
-export { patternQuery, shapeTexts } from './query/pattern-query.ts';
-export { type QueryContext, queryContext } from './query/query-context.ts';
+export * from './query/parse-query.ts';
+export * from './query/pattern-query.ts';
+export * from './query/query-context.ts';
 export { MAX_QUERY_LENGTH, scanQuery } from './query/scan-query.ts';
-export { quoteInput, quoteShell, showHidden, unicodeEscape } from './quote.ts';
-export { loadGaps } from './records/load-gaps.ts';
-export {
-  addBuckets,
-  type BucketSource,
-  compareValues,
-  type FieldsSource,
-  type MergedBucket,
-  type MergedField,
-  type MergedValue,
-  mergeBuckets,
-  mergeFields,
-  mergeTop,
-  pastRequest,
-  readPast,
-  sharedRange,
-  type TopOverTime,
-  type TopSource,
-} from './records/merge-counts.ts';
-export {
-  type BundleRequest,
-  type DownloadRequest,
-  decodeMemberId,
-  encodeAround,
-  encodeBundle,
-  encodeClusterCount,
-  encodeClusterFollow,
-  encodeClusterSearch,
-  encodeConfigDiff,
-  encodeMembers,
-  parseAroundRequest,
-  parseBundleRequest,
-  parseClusterCount,
-  parseClusterFollowRequest,
-  parseClusterSearchRequest,
-  parseConfigDiffRequest,
-  parseDownloadRequest,
-  parseMemberSelection,
-  pickMembers,
-  withoutSelection,
-} from './requests/cluster-requests.ts';
-export {
-  encodeClusterEventFollow,
-  encodeEventFollow,
-  encodeHistory,
-  encodeIncident,
-  type IncidentFormat,
-  ofAskedKinds,
-  ofKinds,
-  parseClusterEventsRequest,
-  parseClusterHistoryRequest,
-  parseClusterIncidentRequest,
-  parseEventsRequest,
-  parseHistoryRequest,
-  parseIncidentRequest,
-} from './requests/event-requests.ts';
-export {
-  type CountRequest,
-  encodeConfig,
-  encodeCount,
-  encodeFile,
-  encodeFilter,
-  encodeFollow,
-  encodeLogFiles,
-  encodeSearch,
-  encodeView,
-  parseBudget,
-  parseConfigRequest,
-  parseCount,
-  parseExplainRequest,
-  parseFileRequest,
-  parseFollowRequest,
-  parseLogFilesRequest,
-  parseRecordFilter,
-  parseSearchRequest,
-  parseViewRequest,
-  type SearchLimits,
-  type WithQueryText,
-} from './requests/record-requests.ts';
-export { isSameFile, ResponseClock, SizedBytes } from './responses.ts';
-export {
-  getMemberOperation,
-  getMemberPath,
-  getMemberRoute,
-  MEMBER_ROUTE_IDS,
-  type MemberRouteId,
-} from './routes/member-routes.ts';
+export * from './quote.ts';
+export * from './records/load-gaps.ts';
+export * from './records/merge-counts.ts';
+export * from './requests/cluster-requests.ts';
+export * from './requests/event-requests.ts';
+export * from './requests/record-requests.ts';
+export * from './responses.ts';
+export * from './routes/member-routes.ts';
 export { buildOpenApi } from './routes/openapi.ts';
-export {
-  HEARTBEAT_HEADER,
-  isRole,
-  MEMBER_HEARTBEAT_MS,
-  mayUse,
-  ONLY_RAW,
-  ONLY_TEXTS,
-  PATHS,
-  POSITION_COMMENT,
-  POST_PATHS,
-  RECORDS_HEADER,
-  ROLES,
-  type Role,
-  type Route,
-  type RouteRole,
-  YIELD_MS,
-  YIELD_PAST_MS,
-} from './routes/route.ts';
-export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
-export {
-  type ClientSession,
-  decodeViewName,
-  MAX_VIEW_NAME_CHARACTERS,
-  MAX_VIEW_QUERY_CHARACTERS,
-  MAX_VIEWS,
-  parseViewBody,
-  type SavedView,
-  type SavedViews,
-  tidyViewName,
-  viewNameProblem,
-  viewQueryProblem,
-} from './saved-views.ts';
-export {
-  BUNDLE_MANIFEST_SCHEMA,
-  type BundleEntry,
-  type BundleManifest,
-  bundleFileName,
-  MANIFEST_NAME,
-  type MissingEntry,
-} from './schemas/bundle-manifest.ts';
+export * from './routes/route.ts';
+export * from './routes/routes.ts';
+export * from './saved-views.ts';
+export * from './schemas/bundle-manifest.ts';
 export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
-export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
-export { readRetryAfter } from './time/retry-after.ts';
-export {
-  DURATION_UNITS,
-  durationText,
-  formatSpan,
-  parseSpan,
-  type RequestClock,
-  rangeProblem,
-  readDuration,
-  readTime,
-  timeText,
-} from './time/time-text.ts';
-export { parseTraceparent, type TraceContext } from './trace-context.ts';
+export * from './schemas/schemas.ts';
+export * from './time/retry-after.ts';
+export * from './time/time-text.ts';
+export * from './trace-context.ts';

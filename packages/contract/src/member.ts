@@ -1,6 +1,9 @@
 import { type Labels, matchesLabels, matchesPattern } from './labels.ts';
 import type { NodeObject } from './node-state.ts';
 
+export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
+export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
+
 /** A node as the registry lists it. */
 export interface Member {
   /** Identifies it within the cluster: letters, digits and `.:_-`, at most 128. */

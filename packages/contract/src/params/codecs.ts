@@ -2,11 +2,12 @@ import { LEVEL_NAMES } from '@porthole/logs/query';
 import type { Level, QueryNode } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
 import { isLabelPattern, LABEL_NAME } from '../labels.ts';
-import type { Floors } from '../member.ts';
+import { type Floors, MEMBER_ID, MEMBER_ROLE } from '../member.ts';
 import { formatQuery } from '../query/format-query.ts';
 import { parseQuery } from '../query/parse-query.ts';
 import { quoteInput } from '../quote.ts';
 import { parseSpan, type RequestClock, readTime, timeText } from '../time/time-text.ts';
+import { parseSourceText } from './source-text.ts';
 
 /** What a value may look like, for OpenAPI, the docs and the flags of the CLI. */
 interface ParameterSchema {
@@ -40,9 +41,7 @@ export interface Codec<Value> {
   fromProto?(value: unknown): string[];
 }
 
-export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
 const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
-export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** For more, use a pattern. */
 const MAX_SELECTIONS = 64;
@@ -385,65 +384,3 @@ export const floors: Codec<Floors> = {
   },
   encode: (value) => Object.entries(value).map(([id, timeMs]) => `${id}=${Math.ceil(timeMs)}`),
 };
-
-/** Some or all logs of a member, or of those that match a pattern. */
-export interface LogSourceText {
-  /** Id of a member, or a pattern with `*` and `?`. */
-  node: string;
-  /** `null`: all its logs. */
-  log: { kind: 'family' | 'file'; name: string } | null;
-}
-
-/** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
-export function parseSourceText(text: string): LogSourceText | undefined {
-  // Ids contain no slash; the names of logs in directories do, but do not begin with one.
-  const slash = text.indexOf('/');
-  const [node, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
-  if (!node) return undefined;
-  if (!name || name === '=' || name === '/') return { node, log: null };
-  if (name.startsWith('=')) return { node, log: { kind: 'file', name: name.slice(1) } };
-  return { node, log: { kind: 'family', name: name.startsWith('/') ? name.slice(1) : name } };
-}
-
-export function formatSourceText({ node, log }: LogSourceText): string {
-  if (!log) return node;
-  if (log.kind === 'file') return `${node}/=${log.name}`;
-  return `${node}/${log.name.startsWith('=') ? '/' : ''}${log.name}`;
-}
-
-/** The first character of positions; no cursor of a search starts with it. */
-const MARK = '@';
-const MEMBER_SEPARATOR = '|';
-
-/** The maximum of a registry. */
-const MAX_MEMBERS = 10_000;
-
-/**
- * The position of a cluster follow: after the last record of each log of each member, by the cursors of these records.
- * Never by time, which is only as exact as the known clock offsets.
- */
-export function encodeFollowPositions(members: ReadonlyMap<string, string>): string {
-  return MARK + [...members].map(([id, cursor]) => `${id}=${encodeURIComponent(cursor)}`).join(MEMBER_SEPARATOR);
-}
-
-/** Cursors by member. Throws CURSOR_INVALID for anything `encodeFollowPositions` did not make. */
-export function decodeFollowPositions(text: string): Map<string, string> {
-  const members = new Map<string, string>();
-  for (const entry of text.slice(MARK.length).split(MEMBER_SEPARATOR)) {
-    const [id = '', written = ''] = entry.split('=');
-    const cursor = decodeText(written);
-    if (!text.startsWith(MARK) || !MEMBER_ID.test(id) || !cursor || members.size >= MAX_MEMBERS)
-      throw new PortholeError('CURSOR_INVALID', 'invalid "positions": pass them exactly as the follow returned them');
-    members.set(id, cursor);
-  }
-  return members;
-}
-
-function decodeText(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeFollowPositions, encodeFollowPositions } from '../params/codecs.ts';
+import { decodeFollowPositions, encodeFollowPositions } from '../params/follow-positions.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
 import {
   decodeMemberId,

@@ -1,7 +1,7 @@
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery } from '@porthole/logs/types';
 import type { AroundRequest, MemberSelection } from '../cluster-state.ts';
 import { PortholeError } from '../errors/errors.ts';
-import type { ConfigDiffRequest } from '../member.ts';
+import { type ConfigDiffRequest, MEMBER_ID } from '../member.ts';
 import type { CountId, CountQueries, SearchOptions } from '../node-state.ts';
 import {
   AROUND_ROWS,
@@ -14,9 +14,11 @@ import {
   RESUME_OVERLAP_MS,
   STORE_ROWS,
 } from '../params/cluster-parameters.ts';
-import { decodeFollowPositions, MEMBER_ID, optionalValue, parseSourceText, type Query } from '../params/codecs.ts';
+import { optionalValue, type Query } from '../params/codecs.ts';
+import { decodeFollowPositions } from '../params/follow-positions.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { BUDGET_ROW, SEARCH_ROWS } from '../params/record-parameters.ts';
+import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
   COUNT_ROWS,
