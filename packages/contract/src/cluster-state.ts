@@ -5,12 +5,16 @@ import type {
   FieldSummary,
   Fields,
   FileProblem,
+  FollowEnd,
   FollowItem,
   FollowQuery,
+  FollowReconnecting,
+  FollowSkipped,
   FoundRecord,
   Histogram,
+  HistogramBucket,
   LogFileDetails,
-  SearchEnd,
+  ScanReport,
   SearchQuery,
   Top,
   TopValue,
@@ -52,194 +56,284 @@ export type {
   MembershipState,
 } from './member.ts';
 
+/** A member and its state. */
 export interface ClusterNode extends Omit<Member, 'labels'> {
-  /** Absent in the responses of earlier versions. */
+  /**
+   * Its labels: zone, rack, any name.
+   * @required
+   */
   labels?: Labels;
   state: MemberState;
-  /** When it entered this state, as far as the responding node knows; `null`: not known. */
+  /** Epoch milliseconds at which it entered this state, as far as the responding node knows; `null`: not known. */
   sinceMs: number | null;
   report: MemberReport;
+  /** Its clock compared with that of the responding node; `null` if it was never measured. */
   clock: MemberClock | null;
+  /** Zone of its log timestamps, by its IANA name. */
   timeZone: string | null;
+  /** Milliseconds since it came online. */
   uptimeMs: number | null;
-  /** Time of its newest record, corrected; `null` if unknown. */
+  /** Epoch milliseconds of its newest record, corrected; `null` if unknown. */
   lastRecordMs: number | null;
   /** Records of level ERROR and above in the last 15 minutes. */
   recentErrors: number | null;
-  /** Time of its last response. */
+  /** Epoch milliseconds of its last response. */
   lastSeenMs: number | null;
   /** Its health checks that fail: it is up, but degraded. Empty if none fails, or if it is not known. */
   problems: NodeProblem[];
   /** How far it is behind in shipping to the archive; absent if it ships nothing, or if that is not known. */
   archive?: ShippingLag;
-  /** When this was sampled, by the clock of the responding node; absent: just now. */
+  /** Epoch milliseconds at which this was sampled, by the clock of the responding node; absent: just now. */
   asOfMs?: number;
 }
 
+/** The members of the cluster. */
 export interface ClusterNodes {
   /** Name of the cluster. */
   cluster: string;
   membership: MembershipState;
+  /** Every member, including those that left or failed; ordered by id. */
   nodes: ClusterNode[];
 }
 
+/** What a response of several members says about them. */
+interface MembersResponse {
+  /** One for each member that was queried. */
+  members: MemberReport[];
+  /**
+   * How much of what was requested this is.
+   * @required
+   */
+  coverage?: Coverage;
+}
+
+/** What a response made of records of several members says about them. */
+interface RecordsResponse extends MembersResponse {
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
+}
+
+/** The configuration of a member. */
+export interface MemberConfig {
+  /** Id of the member. */
+  id: string;
+  /** What it does in its cluster. */
+  role: string;
+  /** Its configuration; `null` if it is not known. */
+  config: NodeConfig | null;
+  report: MemberReport;
+}
+
+/** The configuration of each member. */
 export interface ClusterConfig {
-  configs: { id: string; role: string; config: NodeConfig | null; report: MemberReport }[];
+  configs: MemberConfig[];
 }
 
 /** One value of a key, and which members have it. */
 export interface ConfigValue {
   /** `null` if the key is missing. Secrets: a mask and a fingerprint, never the value. */
   value: SettingJson | null;
+  /** Ids of the members that have it. */
   nodes: string[];
+  /** Whether most members have it. */
   isMajority: boolean;
-  /** Only a different spelling of the value of the majority: `10s` and `10000ms`. */
+  /** Whether it is only a different spelling of the value of the majority: `10s` and `10000ms`. */
   isSameMeaning: boolean;
   /** A secret without a fingerprint: it may be the same as one of the others. */
   isNotCompared?: true;
 }
 
+/** One key in which members differ. */
 export interface ConfigDifference {
+  /** Dotted key. */
   key: string;
+  /** Whether the values are masked. */
   secret: boolean;
-  /** Addresses, names, ports: expected to differ between nodes. */
+  /** Whether it is expected to differ between nodes: addresses, names, ports. */
   isExpected: boolean;
   values: ConfigValue[];
 }
 
-export interface ClusterConfigDiff {
-  /** By role: brokers are compared with brokers. */
-  roles: {
-    role: string;
-    /** With `by`: the label that these members have, like `zone=a`; empty for those without it. */
-    label?: string;
-    nodes: string[];
-    comparedKeys: number;
-    /** Secrets that could not be compared, because not every member reports a fingerprint. */
-    notCompared: string[];
-    /** The members that do not, by such a key. Absent in the responses of earlier versions. */
-    withoutFingerprint?: Record<string, string[]>;
-    differences: ConfigDifference[];
-  }[];
-  members: MemberReport[];
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
+/** Members of one role. */
+export interface RoleDifferences {
+  /** The role. */
+  role: string;
+  /** With `by`: the label that these members have, like `zone=a`; empty for those without it. */
+  label?: string;
+  /** Ids of the members compared. */
+  nodes: string[];
+  /** Keys compared. */
+  comparedKeys: number;
+  /** Secrets that could not be compared, because not every member reports a fingerprint. */
+  notCompared: string[];
+  /** The members that report none, by such a key. Absent in the responses of earlier versions. */
+  withoutFingerprint?: Record<string, string[]>;
+  differences: ConfigDifference[];
 }
 
-export interface ClusterLogFiles {
+/** Where configurations differ, by role. */
+export interface ClusterConfigDiff extends MembersResponse {
+  /** By role: brokers are compared with brokers. */
+  roles: RoleDifferences[];
+}
+
+/** One log file of a member in detail; times by the clock of the responding node. */
+export interface ClusterLogFile extends Omit<LogFileDetails, 'modifiedMs'> {
+  /** Id of the member it comes from. */
+  node: string;
+  /** Epoch milliseconds of the last write; `null` if the member does not report it. */
+  modifiedMs: number | null;
+}
+
+/** The log files of all members. */
+export interface ClusterLogFiles extends MembersResponse {
   /** Times by this node's clock. Members with only the routes of the contract report name and size. */
-  files: (Omit<LogFileDetails, 'modifiedMs'> & { node: string; modifiedMs: number | null })[];
-  members: MemberReport[];
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
+  files: ClusterLogFile[];
 }
 
 /** A record and the member that logged it. */
 export interface ClusterRecord extends FoundRecord {
+  /** Id of the member it comes from. */
   node: string;
-  /** Its time by this node's clock; absent if it has none. */
+  /**
+   * Its time by the clock of the responding node, epoch milliseconds; absent if it has none.
+   * @asType number
+   */
   atMs?: number;
-  /** Whether this or the record before it was first is uncertain, because of the uncertainty of clocks. */
+  /** Whether it or the record before it was first is uncertain, because of the uncertainty of clocks. */
   isUnsure?: true;
 }
 
-export interface ClusterEnd
-  extends Pick<SearchEnd, 'reason' | 'records' | 'scannedBytes' | 'skippedBytes' | 'elapsedMs'> {
+/** The closing record: why it ended, its coverage, and a report per member. */
+export interface ClusterEnd extends Pick<ScanReport, 'reason' | 'skippedBytes' | 'elapsedMs'>, RecordsResponse {
   type: 'end';
+  /** Records in the response. */
+  records: number;
+  /** Bytes of text scanned by the members that had finished when the page was full. */
+  scannedBytes: number;
   /**
-   * The time range, both ends included and by the clock of the responding node, of which the response has every
-   * matching record of the members whose outcome is `ok`. `null`: none is known. Absent in the responses of older nodes.
+   * Epoch milliseconds of the start of the time range, both ends included and by the clock of the responding node, of
+   * which the response has every matching record of the members whose outcome is `ok`. `null`: none is known.
+   * @required
    */
   coveredFromMs?: number | null;
+  /**
+   * Epoch milliseconds of the end of that time range, which is included.
+   * @required
+   */
   coveredToMs?: number | null;
-  members: MemberReport[];
   membership: MembershipState;
-  /** Files of members that were not read, or only in part; absent in the responses of earlier versions. */
+  /**
+   * Files of members that were not read, or only in part.
+   * @required
+   */
   problems?: MemberFileProblem[];
   /** Files of members that were left out because another one contains all of their text; absent if there are none. */
   duplicates?: MemberDuplicateFile[];
   /** Continues where this response stopped; `null` if nothing is left. */
   cursor: string | null;
-  /** Which part came from the archive; absent if it was not asked. */
-  archive?: ArchivePart;
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
 }
 
+/** A file of a member that was not read, or only in part. */
 export interface MemberFileProblem extends FileProblem {
+  /** Id of the member. */
   node: string;
+  /** Error code, or LEFT_OUT for a file that is only read when it is selected by name. */
+  code: string;
 }
 
+/** A file of a member that was left out because another one contains all of its text. */
 export interface MemberDuplicateFile extends DuplicateFile {
+  /** Id of the member. */
   node: string;
 }
 
+/** One line of a search of all members. */
 export type ClusterItem = ClusterRecord | ClusterEnd;
 
+/** A member cannot be followed, or is followed again; new members are added automatically. */
+export interface FollowMember {
+  type: 'member';
+  /** Id of the member. */
+  node: string;
+  report: MemberReport;
+}
+
+/** The member that something comes from. */
+interface OfMember {
+  /** Id of the member it comes from. */
+  node: string;
+}
+
+/** One item of a follow of all members. */
 export type ClusterFollowItem =
   | ClusterRecord
   /** What happened to a log of a member. */
-  | (Exclude<FollowItem, FoundRecord | { type: 'end' }> & { node: string })
-  /** A member cannot be followed, or is followed again; new members are added automatically. */
-  | { type: 'member'; node: string; report: MemberReport }
+  | (Exclude<FollowItem, FoundRecord | FollowEnd> & OfMember)
+  | FollowMember
   /** Emitted by a client, without a node: its connection to the queried node was lost. */
-  | Extract<FollowItem, { type: 'reconnecting' | 'skipped' }>
-  | { type: 'end'; reason: 'cancelled' | 'stopping' };
+  | FollowReconnecting
+  | FollowSkipped
+  | FollowEnd;
 
-export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'> {
-  /** Counts of all members, and of each. */
-  buckets: { startMs: number; counts: Histogram['buckets'][number]['counts']; nodes: Record<string, number> }[];
-  /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
-  counted: { fromMs: number; toMs: number } | null;
-  members: MemberReport[];
-  /** Which part came from the archive; absent if it was not asked. */
-  archive?: ArchivePart;
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
+/** What each member has of a count. */
+interface CountsOfMembers {
+  /** Number of records of each member, by id; members without records are absent. */
+  nodes: Record<string, number>;
 }
 
-export interface ClusterDigest {
-  /** The same call site on several members is one group. */
-  groups: (DigestGroup & { sample: ClusterRecord; nodes: Record<string, number> })[];
-  /** An estimate: members return only their largest groups, and which of the others are the same is not known. */
+/** The time range that every member has counted. */
+export interface CountedPart {
+  /** Epoch milliseconds, inclusive. */
+  fromMs: number;
+  /** Epoch milliseconds, exclusive. */
+  toMs: number;
+}
+
+/** Counts per bucket of time and level, of all members. */
+export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'>, RecordsResponse {
+  /** Those with records, in rising order: counts of all members, and of each. */
+  buckets: (HistogramBucket & CountsOfMembers)[];
+  /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
+  counted: CountedPart | null;
+}
+
+/** Records of one level from one call site, or with one message pattern. */
+export interface ClusterDigestGroup extends DigestGroup, CountsOfMembers {
+  sample: ClusterRecord;
+}
+
+/** Records of all members grouped by level and call site. */
+export interface ClusterDigest extends RecordsResponse {
+  /** The largest first. The same call site on several members is one group. */
+  groups: ClusterDigestGroup[];
+  /**
+   * Estimated number of groups: members return only their largest, and which of the others are the same is not known.
+   */
   totalGroups: number;
+  /** Records of groups that were discarded because there were too many. */
   ungrouped: number;
-  /** Present if `newSinceMs` was given; complete if every member, and the archive if there is one, was read completely. */
+  /** Present if `newSince` was given; complete if every member, and the archive if there is one, was read completely. */
   baseline?: DigestBaseline;
-  members: MemberReport[];
-  /** Which part came from the archive; absent if it was not asked. */
-  archive?: ArchivePart;
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
 }
 
 /** The fields of matching records of all members. */
-export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
+export interface ClusterFields extends Omit<Fields, 'fields' | 'end'>, RecordsResponse {
   /**
-   * A field that several members have is one entry. Which values they share is known only if all of them show all of
-   * theirs: otherwise `distinct` is a minimum and not exact.
+   * Those of the most records first. A field that several members have is one entry. Which values they share is known
+   * only if all of them show all of theirs: otherwise `distinct` is a minimum and not exact.
    */
-  fields: (FieldSummary & { nodes: Record<string, number> })[];
+  fields: (FieldSummary & CountsOfMembers)[];
   /** If a member ran out of time: the part that all members that responded have examined; `null`: everything. */
-  counted: ClusterHistogram['counted'];
-  members: MemberReport[];
-  /** Which part came from the archive; absent if it was not asked. */
-  archive?: ArchivePart;
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
+  counted: CountedPart | null;
 }
 
 /** Counts by value of a field, of all members. */
-export interface ClusterTop extends Omit<Top, 'values' | 'end'> {
-  /** Counts of all members, and of each. */
-  values: (TopValue & { nodes: Record<string, number> })[];
+export interface ClusterTop extends Omit<Top, 'values' | 'end'>, RecordsResponse {
+  /** Most frequent first, equal counts by value: counts of all members, and of each. */
+  values: (TopValue & CountsOfMembers)[];
   /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
-  counted: ClusterHistogram['counted'];
-  members: MemberReport[];
-  /** Which part came from the archive; absent if it was not asked. */
-  archive?: ArchivePart;
-  /** How much of what was requested this is; absent in the responses of earlier versions. */
-  coverage?: Coverage;
+  counted: CountedPart | null;
 }
 
 /** What every member logged around one record or time. */
@@ -259,6 +353,7 @@ export interface ForgetOptions extends CallOptions {
 
 /** The result of forgetting a member. */
 export interface ForgottenMember {
+  /** Id of the member. */
   id: string;
   /** One for each node that was asked to forget it. `count` is 1 if it had something to forget. */
   members: MemberReport[];

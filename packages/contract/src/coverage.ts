@@ -7,11 +7,16 @@ import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from '
  * new", "equal" or "all" may be said only of a complete response, so whoever says it needs this first.
  */
 export interface Coverage {
-  /** The time range that was asked for, by the clock of the responding node; `null`: without a limit. */
+  /**
+   * Epoch milliseconds of the start of the time range that was asked for, by the clock of the responding node; `null`:
+   * no limit.
+   */
   askedFromMs: number | null;
+  /** Epoch milliseconds of its end. `null`: no limit. */
   askedToMs: number | null;
   /** What the response lacks of it; empty only if it lacks nothing. */
   missing: Missing[];
+  /** Whether nothing is missing. */
   isComplete: boolean;
 }
 
@@ -30,15 +35,17 @@ export type MissingReason =
   /** The list of members is an earlier one: there may be others. */
   | 'registry';
 
+/** A part of the answer that is not in the response. */
 export interface Missing {
-  /** `null`: not of one member. */
+  /** Id of the member whose part it is; `null` if it is not of one member. */
   node: string | null;
+  /** Why: the outcome of a member, or what kept the rest from being read. */
   reason: MissingReason;
   /** The cause, for people. */
   detail: string | null;
-  /** What is shown instead is of this time; `null`: nothing is shown instead. */
+  /** Epoch milliseconds of the earlier state that is shown instead; `null` if there is none. */
   asOfMs: number | null;
-  /** In order: the member has left, and whoever asks need not do anything about it. */
+  /** Nothing to worry about: the member has left in order. */
   isExpected: boolean;
 }
 

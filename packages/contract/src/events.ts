@@ -86,24 +86,29 @@ export function kindsQuery(kinds: readonly EventKind[] = []): QueryNode {
 
 /** A change of a setting between two versions. `null`: the key is missing. Secrets are masked. */
 export interface VersionChange {
+  /** Dotted key. */
   key: string;
+  /** Its value before; `null` if it was missing. Secrets are masked. */
   before: SettingJson | null;
+  /** Its value since then; `null` if it is missing. Secrets are masked. */
   after: SettingJson | null;
 }
 
 /** A configuration that a node has had for some time. */
 export interface ConfigPeriod {
+  /** Names the content: the same content has the same version. */
   version: string;
-  /** When it was first seen; it may have been edited while the node was down. */
+  /** When it was first seen, epoch milliseconds; it may have been edited while the node was down. */
   fromMs: number;
-  /** When the next one was first seen; `null`: it is the current one. */
+  /** When the next one was first seen, epoch milliseconds; `null`: it is the current one. */
   toMs: number | null;
-  /** `null`: the one before is not kept, or there is none. */
+  /** What changed from the one before; `null` if that is not kept, or there is none. */
   changes: VersionChange[] | null;
 }
 
 /** The configurations of a node, newest first. */
 export interface ConfigHistory {
+  /** Newest first. */
   periods: ConfigPeriod[];
   /** Whether the node still knows of every configuration since its first start. */
   isComplete: boolean;
@@ -119,14 +124,25 @@ export interface ConfigHistoryRequest {
 
 /** A configuration as it was served, secrets masked. */
 export interface ConfigVersion {
+  /** Its version. */
   version: string;
-  /** TOML. */
+  /** The configuration as TOML, secrets masked. */
   config: string;
-  settings: { key: string; value: SettingJson }[];
+  settings: {
+    /** Dotted key. */
+    key: string;
+    /** Its value; a secret is `******`. */
+    value: SettingJson;
+  }[];
 }
 
 /** The configurations of all members. */
 export interface ClusterConfigHistory {
-  nodes: { id: string; history: ConfigHistory | null }[];
+  nodes: {
+    /** Id of the member. */
+    id: string;
+    /** `null` if the member did not send it. */
+    history: ConfigHistory | null;
+  }[];
   members: MemberReport[];
 }

@@ -20,21 +20,25 @@ export interface Incident {
   headline: string;
   /** Whether there is an incident. If not, "nothing unusual" is said only as far as the coverage allows. */
   isUnusual: boolean;
-  /** The time range that was searched. */
+  /** Start of the time range that was searched, epoch milliseconds. */
   lookedFromMs: number;
+  /** Its end, exclusive. */
   lookedToMs: number;
-  /** The incident; `null` if there is none. */
+  /** Start of the incident, epoch milliseconds; `null` if there is none. */
   fromMs: number | null;
+  /** Its end, exclusive; `null` if there is none. */
   toMs: number | null;
   /** Whether it has ended before the end of the time range. */
   isOver: boolean;
-  /** In the order of time. */
+  /** What happened, in the order of time. */
   steps: IncidentStep[];
-  /** Most unusual first. */
+  /** What stands out, most unusual first. */
   standouts: Standout[];
-  /** The hour before, the incident (or all of the time range), and what comes after it. */
+  /** The hour before it; `null` if there is no incident. */
   before: IncidentPhase | null;
+  /** The incident, or all of the time range if there is none. */
   during: IncidentPhase;
+  /** What comes after it; `null` if it is not over. */
   after: IncidentPhase | null;
   /** Requests that it was made of. */
   requests: number;
@@ -45,18 +49,25 @@ export interface Incident {
 /** A kind of event, or what counts of records show. */
 export type StepKind = EventKind | 'first-error' | 'spread';
 
+/** Something that happened. */
 export interface IncidentStep {
+  /** A kind of event, or what counts of records show. */
   kind: StepKind;
-  /** By the clock of the responding node. Of something that was noticed later: the latest time at which it was so. */
+  /**
+   * When, in epoch milliseconds by the clock of the responding node; of something that was noticed later, the latest
+   * time at which it was so.
+   */
   timeMs: number;
-  /** It may have happened up to this long before. */
+  /** It may have happened up to this many milliseconds before. */
   uncertaintyMs: number;
-  /** After the first step. */
+  /** Milliseconds after the first step. */
   delayMs: number;
   nodes: string[];
+  /** What happened. */
   title: string;
+  /** More about it. */
   detail: string | null;
-  /** What changed; without values for clients that may not read configurations. */
+  /** Settings that changed; without values for clients that may not read configurations. */
   changes: StepChange[];
   /** Its first record, or the event; `null` if it is known from counts only. */
   record: ClusterRecord | null;
@@ -66,18 +77,28 @@ export interface IncidentStep {
   path: string | null;
 }
 
+/** A setting that changed. */
 export interface StepChange {
+  /** Dotted key. */
   key: string;
-  /** Secrets are masked; `null`: the key was missing. Absent: not for this client, or not known. */
+  /**
+   * Its value before; `null`: the key was missing. Secrets are masked. Absent without the role `config`, or if it is not
+   * known.
+   */
   before?: SettingJson | null;
+  /** Its value since then. */
   after?: SettingJson | null;
 }
 
 /** `shard=7` in `count` of `of` records; of a step or a pattern, of its first ones. */
 export interface SharedValue {
+  /** Name of the field. */
   field: string;
+  /** Its value. */
   value: string;
+  /** Records of the step that have it. */
   count: number;
+  /** Records of the step. */
   of: number;
 }
 
@@ -87,22 +108,31 @@ export interface SharedValue {
  */
 export type StandoutKind = 'change' | 'restart' | 'event' | 'pattern' | 'value';
 
+/** Something unusual. */
 export interface Standout {
+  /** What it is. */
   kind: StandoutKind;
-  /** From 0 to 100; docs/incidents.md has the measure. */
+  /**
+   * How unusual, from 0 to 100; docs/incidents.md has the measure.
+   * @asType number
+   */
   score: number;
+  /** What it is. */
   title: string;
+  /** Why it stands out. */
   detail: string;
   nodes: string[];
-  /** When it was first; `null` if that is not known. */
+  /** When it was first, in epoch milliseconds; `null` if that is not known. */
   timeMs: number | null;
-  /** The kind of the event, if it is one. */
+  /** The kind of the event; `null` if it is none. */
   event: EventKind | null;
   /** Keys that changed. */
   keys: string[];
   /** `file:line`, or what messages of a pattern have in common. */
   pattern: string | null;
+  /** Name of the field of a value. */
   field: string | null;
+  /** The value. */
   value: string | null;
   /** What most of its records have in common: at most three values. */
   shares: SharedValue[];
@@ -114,25 +144,43 @@ export interface Standout {
   paths: string[];
 }
 
+/** The numbers behind a score. */
 export interface StandoutCounts {
+  /** Records in the incident. */
   during: number;
+  /** Length of the incident in milliseconds. */
   duringMs: number;
+  /** Records in the time before. */
   before: number;
+  /** Length of the time before in milliseconds. */
   beforeMs: number;
-  /** Records on the node that has the most, and on the others together. */
+  /** Records on the node that has the most. */
   most: number;
+  /** Records on the other nodes together. */
   others: number;
-  /** Log-likelihood ratio (G²) against the time before, and of the node that has the most against the others. */
+  /**
+   * Log-likelihood ratio (G²) against the time before.
+   * @asType number
+   */
   ratioBefore: number;
+  /**
+   * Log-likelihood ratio (G²) of the node that has the most against the others.
+   * @asType number
+   */
   ratioOthers: number;
 }
 
+/** What was logged in a part of the time. */
 export interface IncidentPhase {
+  /** Its start. */
   fromMs: number;
+  /** Its end, exclusive. */
   toMs: number;
+  /** Records. */
   records: number;
-  /** Of level ERROR and above. */
+  /** Records of level ERROR and above. */
   errors: number;
+  /** Records of level WARN. */
   warnings: number;
   /** Nodes that logged something. */
   nodes: number;

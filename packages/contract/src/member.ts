@@ -15,6 +15,7 @@ export interface Member {
   node: NodeObject;
   /** Address it is queried at. Never taken from a request. */
   url: string;
+  /** Whether it is the responding node. */
   isSelf: boolean;
 }
 
@@ -70,10 +71,17 @@ export type Floors = Readonly<Record<string, number>>;
 export interface MemberArchive {
   /** Records of it in the response that came from the archive. */
   count: number;
-  /** Records before this time, by the clock of the member, came from the archive, and all others from its disk. `null`: all came from the archive. */
+  /**
+   * Records before this time, epoch milliseconds by the clock of the member, came from the archive, and all others from
+   * its disk. `null`: all came from the archive.
+   */
   beforeMs: number | null;
-  /** Times of what it has shipped: all of its records in this range, by its clock, are in the archive. `null`: nothing. */
+  /**
+   * Start of the time range, by the clock of the member, of which all its records are in the archive. `null`: nothing
+   * was shipped.
+   */
   shippedFromMs: number | null;
+  /** End of that range. */
   shippedToMs: number | null;
   /** Bytes of records that were deleted on its disk before they could be shipped. */
   lostBytes: number;
@@ -83,7 +91,10 @@ export interface MemberArchive {
 export interface ArchivePart {
   /** Records, or records counted, that came from the archive. */
   records: number;
-  /** Records before this time came from the archive, of members whose report has no other time. `null`: of any time. */
+  /**
+   * Records before this time, epoch milliseconds, came from the archive, except of members whose report has another
+   * time. `null`: records of any time.
+   */
   beforeMs: number | null;
   /** Why what the archive has is missing in the response; `null` if it is not. */
   problem: string | null;
@@ -125,29 +136,38 @@ export type MemberOutcome =
 
 /** One per member that was queried, in every response of the cluster. */
 export interface MemberReport {
+  /** Id of the member. */
   id: string;
+  /** How the request to it ended. */
   outcome: MemberOutcome;
+  /** What went wrong, with the error code. */
   detail: string | null;
+  /** Milliseconds until it had responded or was given up. */
   elapsedMs: number;
   /** What it returned: records, groups, files. */
   count: number;
-  /** Its last sign of life, if what is shown is not current but was recorded before. */
+  /** Epoch milliseconds of its last sign of life, if what is shown is not current but was recorded before. */
   asOfMs: number | null;
-  /** Who has recorded what is shown; absent if it responds itself, or nothing was recorded. */
+  /** Id of the node that has recorded what is shown; absent if the member responds itself, or nothing was recorded. */
   recordedBy?: string;
-  /** How much of what it wrote before it was lost was not recorded, at most; absent like `recordedBy`. */
+  /** Milliseconds before it was lost of which nothing was recorded, at most; absent like `recordedBy`. */
   missingMs?: number;
   /** What it returned is not all that was requested: `detail` says why. */
   isPartial?: true;
-  /** Absent in the responses of earlier versions. */
+  /** @required */
   state?: MemberState;
-  /** When it entered this state, as far as the responding node knows; `null`: not known. */
+  /**
+   * Epoch milliseconds at which it entered this state, as far as the responding node knows; `null`: not known.
+   * @required
+   */
   sinceMs?: number | null;
   /**
-   * The time range of which the response of a search has all its matching records, by the clock of the responding node; of
-   * which a histogram has all counts, if that is not all that was requested.
+   * Epoch milliseconds of the start of the time range, both ends included and by the clock of the responding node, of
+   * which the response of a search has all its matching records; of which a histogram has all counts, if that is not all
+   * that was requested. `null`: there is none.
    */
   coveredFromMs?: number | null;
+  /** Epoch milliseconds of the end of that time range, which is included. */
   coveredToMs?: number | null;
   /** What the archive has of it; absent if the archive was not asked, or knows nothing of it. */
   archive?: MemberArchive;
@@ -155,17 +175,27 @@ export interface MemberReport {
 
 /** How reliable the list of members is. */
 export interface MembershipState {
+  /** Where members are listed. */
   kind: 'alone' | 'static' | 'etcd' | 'lindb';
   /** `stale`: the registry does not respond; these are the last known members. */
   state: 'ok' | 'stale';
+  /** What is wrong with it. */
   detail: string | null;
+  /** Epoch milliseconds at which it was known. */
   asOfMs: number;
 }
 
-/** Its clock compared with that of this node. */
+/** The clock of a member compared with that of the responding node. */
 export interface MemberClock {
-  /** To take off its times. */
+  /**
+   * Milliseconds to take off its times. 0 while the clock may be right; otherwise unchanged until a measurement rules it
+   * out.
+   * @asType number
+   */
   offsetMs: number;
-  /** The true offset is within this much of it. */
+  /**
+   * The true offset is within this many milliseconds of it.
+   * @asType number
+   */
   uncertaintyMs: number;
 }

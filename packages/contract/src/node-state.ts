@@ -23,15 +23,21 @@ import type { Labels } from './labels.ts';
 
 /** The node, with exactly the fields of the contract. */
 export interface NodeObject {
+  /** IP address of the node. */
   hostIp: string;
+  /** Host name of the node. */
   hostName: string;
+  /** Port of the node's gRPC server. */
   grpcPort: number;
+  /** Port of the node's HTTP server. */
   httpPort: number;
+  /** Version of the node software. */
   version: string;
   /** Epoch milliseconds at which the node came online; fixed at start. */
   onlineTime: number;
 }
 
+/** The configuration of the responding node. */
 export interface NodeConfig {
   /** Valid TOML, secrets masked; or the text of the service's files as they are, if that was requested. */
   config: string;
@@ -43,22 +49,38 @@ export interface NodeDescription {
   node: NodeObject;
   /** Whose configuration and logs are shown: the node's own, or those of the service beside it. */
   observes: 'self' | 'service';
+  /** The node's clock, epoch milliseconds. */
   clockMs: number;
   /** IANA name of the zone in which the node's log timestamps are written. */
   timeZone: string;
+  /** Offset of that zone from UTC now. */
   utcOffsetMinutes: number;
+  /** Milliseconds since the node came online. */
   uptimeMs: number;
-  versions: { porthole: string; node: string };
+  /** Software versions. */
+  versions: {
+    /** Porthole. */
+    porthole: string;
+    /** Node.js. */
+    node: string;
+  };
   /** Operations this node supports, by route id. */
   capabilities: string[];
   /**
-   * Health checks that fail: a node without its log directory responds, but knows nothing about its logs. Empty if none
-   * fails; absent in the responses of earlier versions.
+   * Health checks that fail now, as in `/health/ready`: a node without its log directory responds, but knows nothing
+   * about its logs. Empty if none fails.
+   * @required
    */
   problems?: NodeProblem[];
-  /** What it does in its cluster. Absent in the responses of earlier versions. */
+  /**
+   * What it does in its cluster, by its setting `cluster.role`.
+   * @required
+   */
   role?: string;
-  /** Its setting `node.labels`. Absent in the responses of earlier versions. */
+  /**
+   * Its labels, by its setting `node.labels`.
+   * @required
+   */
   labels?: Labels;
   /** How far it has shipped its logs to the archive; absent if it ships nothing. */
   archive?: ShippingState;
@@ -66,9 +88,11 @@ export interface NodeDescription {
 
 /** What a node has shipped to the archive since it started, and what waits. */
 export interface ShippingState {
-  /** How long the oldest record waits to be shipped. */
+  /** Milliseconds that the oldest record waits to be shipped. */
   lagMs: number;
+  /** Bytes of logs that wait to be shipped. */
   lagBytes: number;
+  /** Records the archive has stored. */
   shippedRecords: number;
   /** Bytes of logs that were deleted before they were shipped. */
   lostBytes: number;
@@ -81,8 +105,9 @@ export type ShippingLag = Pick<ShippingState, 'lagMs' | 'lagBytes' | 'lostBytes'
 
 /** A health check that fails. */
 export interface NodeProblem {
-  /** `log directory`, `configuration` ... */
+  /** Its name: `log directory`, `configuration` ... */
   check: string;
+  /** What is wrong. */
   detail: string;
 }
 
@@ -90,19 +115,25 @@ export type SettingSource = 'default' | 'file' | 'env' | 'flag' | 'option';
 
 export type SettingJson = string | number | boolean | SettingJson[] | { [key: string]: SettingJson };
 
+/** One configuration key. */
 export interface SettingEntry {
+  /** Dotted key. */
   key: string;
-  /** Secrets are masked. */
+  /** The value as it would be written in the file; a secret is `******`. */
   value: SettingJson;
-  /** `null` where the default is not known: keys of an observed service. */
+  /** The default; `null` where it is not known: keys of an observed service. */
   default: SettingJson | null;
+  /** Whether the value differs from the default. */
   changed: boolean | null;
+  /** Where the value comes from. */
   source: SettingSource;
+  /** Whether the value is masked. */
   secret: boolean;
   /** A fingerprint of the masked part by a key of the cluster: its nodes can compare secrets, nobody else can. */
   fingerprint?: string;
-  /** Where an observed service has it, if its configuration is not a single TOML file. */
+  /** The file that has it, if the configuration of an observed service is not a single TOML file. */
   file?: string;
+  /** Its line in that file. */
   line?: number;
 }
 
@@ -123,15 +154,20 @@ export const CONFIG_FORMATS = [
 
 export type ConfigFormat = (typeof CONFIG_FORMATS)[number];
 
+/** Each configuration key with its source, and the file on disk compared with what was read at start. */
 export interface NodeSettings {
+  /** Whose configuration it is. */
   observes: 'self' | 'service';
   /** The file the values come from, `null` when there is none. */
   file: string | null;
   settings: SettingEntry[];
   /** The file on disk now, compared with what was read at start. */
   disk: {
+    /** How it compares with what was read at start. */
     state: 'none' | 'same' | 'changed' | 'broken' | 'missing';
+    /** Keys whose value differs. */
     differs: string[];
+    /** What is wrong with it. */
     detail: string | null;
     /** Both values of each key in `differs`; absent where they are not known. */
     changes?: SettingChange[];
@@ -146,7 +182,9 @@ export interface NodeSettings {
   running?: RunningSettings;
 }
 
+/** What the service says it runs with, compared with its files; present if `service.config-command` is set. */
 export interface RunningSettings {
+  /** How it compares with the files. */
   state: 'same' | 'differs' | 'failed';
   /** Why it could not be read. */
   detail: string | null;
@@ -157,16 +195,24 @@ export interface RunningSettings {
 
 /** A key whose value in the file has another meaning than the one the service runs with. Secrets are masked. */
 export interface RunningDifference {
+  /** Dotted key. */
   key: string;
-  /** `null`: the service has it from a file, but not from one of those that are read. */
+  /**
+   * Its value in the file; `null`: the service has it from a file, but not from one of those that are read. Secrets are
+   * masked.
+   */
   onDisk: SettingJson | null;
+  /** The value the service runs with. Secrets are masked. */
   running: SettingJson;
 }
 
 /** A key whose value in the file has changed since the start. `null`: the key is missing. Secrets are masked. */
 export interface SettingChange {
+  /** Dotted key. */
   key: string;
+  /** Its value at start; `null` if it was missing. Secrets are masked. */
   atStart: SettingJson | null;
+  /** Its value in the file now; `null` if it is missing. Secrets are masked. */
   onDisk: SettingJson | null;
 }
 

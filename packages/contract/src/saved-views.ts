@@ -3,9 +3,11 @@ import { quoteInput } from './quote.ts';
 
 /** A log view under a name: the query of its address, never a whole address. */
 export interface SavedView {
+  /** Its name. */
   name: string;
+  /** The query of its address at `/logs`, without the question mark. */
   query: string;
-  /** Epoch milliseconds, by the clock of the node that saved it. */
+  /** When it was saved, epoch milliseconds by the clock of the node that saved it. */
   changedMs: number;
   /** Who saved it, as that node knows them. */
   changedBy: string;
@@ -24,12 +26,13 @@ export interface SavedViews {
   problem: string | null;
 }
 
-/** Who sent a request. */
+/** Who sent the request. */
 export interface ClientSession {
+  /** Their name, as this node knows them. */
   name: string;
-  /** How it was authenticated; `anonymous`: the node requires no credentials. */
+  /** How they were authenticated. `anonymous`: the node requires no credentials. */
   kind: 'token' | 'jwt' | 'certificate' | 'program' | 'anonymous';
-  /** Those of this version are `viewer`, `config` and `admin`. */
+  /** What they may do; the roles of this version are `viewer`, `config` and `admin`. */
   roles: string[];
 }
 

@@ -5,26 +5,32 @@ export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
 
 /** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {
+  /** File name. */
   name: string;
-  /** Bytes on disk. */
+  /**
+   * Size in bytes.
+   * @minimum 0
+   */
   size: number;
 }
 
 /** A file with what its name and both of its ends show. */
 export interface LogFileDetails extends LogEntry {
+  /** Epoch milliseconds of the last write. */
   modifiedMs: number;
   /** The log it belongs to: the name of its live file, or the name that would have. */
   family: string;
-  /** Being written, or rotated. */
+  /** Whether it is being written or was rotated. */
   state: 'live' | 'rotated';
+  /** Whether it is compressed, by the ending of its name. The text of .gz, .zst, .xz and .bz2 files is read. */
   compressed: boolean;
   /** The name of the detected format, or `binary`, `empty`, or with a `problem` `unreadable`. */
   format: string;
-  /** Epoch ms of the first timestamp near the start; `null` if there is none. */
+  /** Epoch milliseconds of the first timestamp near the start; `null` if there is none. */
   firstTimeMs: number | null;
   /**
-   * Epoch ms of the last timestamp near the end; `null` if there is none, and for a compressed file until it was
-   * determined in the background.
+   * Epoch milliseconds of the last timestamp near the end; `null` if there is none, and for a compressed file until it
+   * was determined in the background.
    */
   lastTimeMs: number | null;
   /** Why the file could not be read, or `null`. */
@@ -33,7 +39,7 @@ export interface LogFileDetails extends LogEntry {
   learned?: LearnedFormat;
 }
 
-/** What the lines of a file are read as, learned from its first and last 64 KiB. */
+/** What the lines of a file are read as, learned from its first and last 64 KiB; only of a file asked for by name. */
 export interface LearnedFormat {
   /** Sentences about the format, its times, level, zone, and how many lines fit. */
   facts: FormatFact[];
@@ -45,15 +51,21 @@ export interface LearnedFormat {
   example: string;
 }
 
+/** A sentence. */
 export interface FormatFact {
+  /** What it is about: Format, Time, Level ... */
   label: string;
+  /** The sentence. */
   text: string;
   /** It was guessed or assumed, or nothing was found. */
   doubt?: true;
 }
 
+/** A part of a line. */
 export interface LinePart {
+  /** What it is. */
   kind: 'time' | 'level' | 'origin' | 'message' | 'other';
+  /** The text; a long one is cut. */
   text: string;
 }
 
@@ -156,8 +168,9 @@ export interface SearchQuery extends LogSelection, RecordFilter {
 /** A record and its position. */
 export interface FoundRecord extends RecordFields {
   type: 'record';
+  /** File it was found in. */
   file: string;
-  /** In the uncompressed text. */
+  /** Where it starts in the uncompressed text, in bytes. */
   offset: number;
   /** Length in bytes, including its last newline. */
   bytes: number;
@@ -169,45 +182,58 @@ export interface FoundRecord extends RecordFields {
   continued?: true;
   /** Follow only: its line is incomplete; the rest follows as a continued record. */
   unfinished?: true;
+  /** Its text exactly as in the file. */
   raw?: string;
-  /** The requested ones that it has, by name. */
+  /** Those of the requested fields that it has, by name. */
   fields?: Record<string, FieldJson>;
+  /** Records before it. */
   before?: FoundRecord[];
+  /** Records after it. */
   after?: FoundRecord[];
 }
 
+/** A file that could not be read, or only in part. */
 export interface FileProblem {
+  /** File name. */
   file: string;
+  /** Error code. */
   code: string;
+  /** What is wrong. */
   detail: string;
 }
 
 /** A file that was not read because another one contains all of its text: it is being copied or compressed. */
 export interface DuplicateFile {
+  /** File name. */
   file: string;
   /** The file that was read instead. */
   sameAs: string;
 }
 
-/** The closing record of every search: why it ended and its coverage. */
-export interface SearchEnd {
-  type: 'end';
+/** What was scanned and found, and why it ended. */
+export interface ScanReport {
+  /** Why it ended. */
   reason: 'exhausted' | 'limit' | 'time budget' | 'cancelled';
+  /** Matching records that were returned or counted. */
   records: number;
-  /** Bytes of text scanned, each counted once, and bytes known from earlier scans to contain no match. */
+  /** Bytes of text scanned; each counts once. */
   scannedBytes: number;
+  /** Bytes known from earlier scans to contain no match. */
   skippedBytes: number;
   /**
    * Bytes neither scanned nor known: according to a few probed times, they are outside the time range. A record there
    * that is more than a minute out of order would be missing. Absent in the responses of older nodes.
    */
   unreadBytes?: number;
+  /** Files scanned. */
   scannedFiles: number;
   /**
-   * The time range, both ends included, for which the response contains every matching record of the files that are not
-   * among the problems. `null`: there is none. Records without a time are in no range.
+   * Epoch milliseconds of the start of the time range, both ends included, for which the response contains every
+   * matching record of the files that are not among the problems. `null`: there is none. Records without a time are in
+   * no range.
    */
   coveredFromMs: number | null;
+  /** Epoch milliseconds of the end of that time range, which is included. */
   coveredToMs: number | null;
   /** Files that could not be read, or only in part, and why. */
   problems: FileProblem[];
@@ -217,11 +243,18 @@ export interface SearchEnd {
   limits?: string;
   /** Files that were left out because another one contains all of their text; absent if there are none. */
   duplicates?: DuplicateFile[];
-  /** Continues exactly where this response stopped; `null` if there is nothing left. */
-  cursor: string | null;
+  /** Milliseconds it took. */
   elapsedMs: number;
 }
 
+/** The closing record of every search: why it ended and its coverage. */
+export interface SearchEnd extends ScanReport {
+  type: 'end';
+  /** Continues exactly where this response stopped; `null` if there is nothing left. */
+  cursor: string | null;
+}
+
+/** One line of a search. */
 export type SearchItem = FoundRecord | SearchEnd;
 
 export interface HistogramQuery extends LogSelection, RecordFilter {
@@ -231,19 +264,26 @@ export interface HistogramQuery extends LogSelection, RecordFilter {
   buckets: number;
 }
 
+/** The records of one bucket. */
 export interface HistogramBucket {
+  /** Epoch milliseconds at which it begins. */
   startMs: number;
-  /** Records per level; those without a level count as `NONE`. Levels without records are absent. */
+  /**
+   * Records per level; those without a level count as `NONE`. Levels without records are absent.
+   * @minimum 1
+   */
   counts: Partial<Record<Level | 'NONE', number>>;
 }
 
+/** Counts per bucket of time and level. */
 export interface Histogram {
+  /** Width of a bucket in milliseconds. */
   bucketMs: number;
   /** Only buckets with records, in ascending order. */
   buckets: HistogramBucket[];
-  /** Matching records without a time. */
+  /** Matching records without a timestamp. */
   untimed: number;
-  end: Omit<SearchEnd, 'type' | 'cursor'>;
+  end: ScanReport;
 }
 
 export interface DigestQuery extends LogSelection, RecordFilter {
@@ -255,16 +295,23 @@ export interface DigestQuery extends LogSelection, RecordFilter {
   onlyNew?: boolean;
 }
 
+/** Records of one level from one call site, or with one message pattern. */
 export interface DigestGroup {
+  /** Severity. */
   level: Level | null;
+  /** `file:line` of the code that wrote them. */
   source: string | null;
   /** If there is no source: what the messages have in common, with what varies by type or by position replaced by `*`. */
   shape: string | null;
+  /** Records. */
   count: number;
+  /** Epoch milliseconds of the first. */
   firstMs: number | null;
+  /** Epoch milliseconds of the last. */
   lastMs: number | null;
+  /** Whether there is no older one than `newSince`, also outside of the time range. */
   isNew: boolean;
-  /** Present if the records before `newSinceMs` were not all read and have no such group so far, or if it has no times. */
+  /** Whether it is new is not known: the records before `newSince` were not all read, or it has no times. */
   isNewUnknown?: true;
   /** The newest record of the group. */
   sample: FoundRecord;
@@ -272,7 +319,7 @@ export interface DigestGroup {
 
 /** What groups were compared with: the matching records before `newSinceMs`. */
 export interface DigestBaseline {
-  /** Time of the oldest of them; `null` if there are none. */
+  /** Epoch milliseconds of the oldest of them; `null` if there are none. */
   fromMs: number | null;
   /** Whether all of them were read. */
   isComplete: boolean;
@@ -280,15 +327,17 @@ export interface DigestBaseline {
   detail?: string;
 }
 
+/** Records grouped by level and call site. */
 export interface Digest {
+  /** The largest first. */
   groups: DigestGroup[];
   /** Number of groups, including those not returned. */
   totalGroups: number;
   /** Records in no group because there were too many groups. */
   ungrouped: number;
-  /** Present if `newSinceMs` was given. */
+  /** Present if `newSince` was given. */
   baseline?: DigestBaseline;
-  end: Omit<SearchEnd, 'type' | 'cursor'>;
+  end: ScanReport;
 }
 
 export interface FollowQuery extends LogSelection, RecordFilter {
@@ -302,38 +351,96 @@ export interface FollowQuery extends LogSelection, RecordFilter {
   fields?: readonly string[];
 }
 
+/** The name refers to another file now; the rest of the old one has been emitted. */
+export interface FollowRotated {
+  type: 'rotated';
+  /** The log. */
+  family: string;
+  /** Name of the old file, as far as it is known. */
+  from: string;
+  /** Name of the file followed now. */
+  to: string;
+}
+
+/** The file became shorter; it is read from its start. */
+export interface FollowTruncated {
+  type: 'truncated';
+  /** File name. */
+  file: string;
+  /** Bytes that were cut off before they could be read, if that is known. */
+  lostBytes: number | null;
+}
+
+/** Records were not emitted. With both cursors they can be loaded by a search: after `after`, up to `until`. */
+export interface FollowGap {
+  type: 'gap';
+  /** The log. */
+  family: string;
+  /** Why. */
+  reason: 'slow' | 'truncated' | 'gone';
+  /** Bytes not emitted, if that is known. */
+  bytes: number | null;
+  /** Cursor of the last record before the gap. */
+  after: string | null;
+  /** Cursor of the first record after it. */
+  until: string | null;
+}
+
+/** The file, or the directory, is currently missing. */
+export interface FollowMissing {
+  type: 'missing';
+  /** The log. */
+  family: string;
+}
+
+/**
+ * The connection to the node was lost, or nothing came for too long; the follow continues after the last record that was
+ * emitted. A client emits it, and a node for a member that is followed through it.
+ */
+export interface FollowReconnecting {
+  type: 'reconnecting';
+  /** Why it was lost. */
+  reason: string;
+  /** Milliseconds until it tries again. */
+  waitMs: number;
+  /** Whether nothing came for too long, not even a heartbeat. */
+  isTimeout?: boolean;
+  /** Whether the member said that it stops, after all it had. */
+  isStopping?: boolean;
+}
+
+/**
+ * Logs were left out because the node already follows as many as it may (`follow.max-logs`); or a member sent items that
+ * the node following it, or a node sent items that the client, does not understand.
+ */
+export interface FollowSkipped {
+  type: 'skipped';
+  /** Logs, or items, left out. */
+  count: number;
+  /** Which, with the first of them, and why. */
+  detail: string;
+}
+
+/** The last item. */
+export interface FollowEnd {
+  type: 'end';
+  /** Why. */
+  reason: 'cancelled' | 'stopping';
+}
+
+/** One item of a follow. */
 export type FollowItem =
   | FoundRecord
-  /** The name refers to another file now; the rest of the old one has been emitted. */
-  | { type: 'rotated'; family: string; from: string; to: string }
-  /** The file became shorter; it is read from its start. */
-  | { type: 'truncated'; file: string; lostBytes: number | null }
-  /** Records were not emitted. With cursors they can be loaded: after `after`, up to `until`. */
-  | {
-      type: 'gap';
-      family: string;
-      reason: 'slow' | 'truncated' | 'gone';
-      bytes: number | null;
-      after: string | null;
-      until: string | null;
-    }
-  /** The file, or the directory, is currently missing. */
-  | { type: 'missing'; family: string }
-  /**
-   * Emitted by a client: the connection was lost, or nothing came for too long. After `waitMs` it continues after the last
-   * record it emitted. `isStopping`: the node has said goodbye, after all it had.
-   */
-  | { type: 'reconnecting'; reason: string; waitMs: number; isTimeout?: boolean; isStopping?: boolean }
-  /**
-   * Logs beyond the limit on followed logs were left out; emitted by a client: items of the node that it does not
-   * understand.
-   */
-  | { type: 'skipped'; count: number; detail: string }
+  | FollowRotated
+  | FollowTruncated
+  | FollowGap
+  | FollowMissing
+  | FollowReconnecting
+  | FollowSkipped
   /** Where every log stands, for whoever asks for it: a follow that resumes there and after later records loses nothing. */
   | { type: 'position'; cursor: string }
   | FollowedText
-  /** The last item. */
-  | { type: 'end'; reason: 'cancelled' | 'stopping' };
+  | FollowEnd;
 
 /** Consecutive records of a file as they are in it, with secrets masked, for whoever asks for it: none of them is decoded. */
 export interface FollowedText {
@@ -371,6 +478,7 @@ export interface FieldsQuery extends LogSelection, RecordFilter {
   limit: number;
 }
 
+/** A field of the examined records. */
 export interface FieldSummary {
   /** As queries name it. */
   name: string;
@@ -388,6 +496,7 @@ export interface FieldSummary {
 
 /** The fields of matching records. */
 export interface Fields {
+  /** Those of the most records first. */
   fields: FieldSummary[];
   /** Number of fields, including those not returned. */
   totalFields: number;
@@ -395,7 +504,7 @@ export interface Fields {
   records: number;
   /** Whether only a part of the range was examined because it is large: evenly chosen blocks. */
   isSample: boolean;
-  end: Omit<SearchEnd, 'type' | 'cursor'>;
+  end: ScanReport;
 }
 
 export interface TopQuery extends LogSelection, RecordFilter {
@@ -410,20 +519,28 @@ export interface TopQuery extends LogSelection, RecordFilter {
   bucketMs?: number;
 }
 
+/** A value of the field. */
 export interface TopValue {
+  /** The value. */
   value: string;
   /** Matching records that have it; a lower bound if `error` is present. */
   count: number;
-  /** Absent: exact. The number of records is at most `count + error`. */
+  /** The number of records is at most `count` plus this. Absent: the count is exact. */
   error?: number;
   /** Counts over time, exact, in ascending order; only if requested. */
-  buckets?: { startMs: number; count: number }[];
+  buckets?: {
+    /** Epoch milliseconds at which it begins. */
+    startMs: number;
+    /** Records. */
+    count: number;
+  }[];
 }
 
 /** Counts by value of a field. A record with several values counts once for each. */
 export interface Top {
+  /** The field, as queries name it. */
   by: string;
-  /** Ordered by count, equal counts by value. */
+  /** Most frequent first, equal counts by value. */
   values: TopValue[];
   /** Counts of all values that are not in the list, together. */
   others: number;
@@ -433,9 +550,9 @@ export interface Top {
   distinct: number;
   /** Whether counts, order and `distinct` are exact for the covered range. */
   isExact: boolean;
-  /** Width of the buckets, if requested. */
+  /** Width of a bucket in milliseconds; absent unless buckets were requested. */
   bucketMs?: number;
-  end: Omit<SearchEnd, 'type' | 'cursor'>;
+  end: ScanReport;
 }
 
 /*
@@ -511,13 +628,17 @@ export type FormatName = string;
 
 /** A record as columns. Missing columns are absent; the message is always present. */
 export interface RecordFields {
+  /** Epoch milliseconds. */
   timeMs?: number;
+  /** Severity. */
   level?: Level;
   /** `file:line` of the code that wrote it. */
   source?: string;
   /** Names of the component that wrote it: bracketed tags, a logger's name, a program. */
   tags?: string[];
+  /** Its text without the parsed columns; continuation lines included. */
   message: string;
+  /** Fields of a structured record. Numbers are written as in the log. */
   context?: Record<string, unknown>;
   /**
    * The context as written in the log, JSON on one line: only if `context` does not serialize to the same tokens,

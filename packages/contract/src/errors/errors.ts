@@ -194,12 +194,16 @@ export function errorMessage(thrown: unknown): string {
 
 /** The body of every error response (RFC 9457). */
 export interface Problem {
+  /** Link to the documentation of the code. */
   type: string;
+  /** What the code means. */
   title: string;
+  /** The HTTP status. */
   status: number;
+  /** What went wrong this time. */
   detail: string;
   code: ErrorCode;
-  /** QUERY_INVALID: index of the mistake in the text of the query (UTF-16 units). */
+  /** With `QUERY_INVALID`: index of the mistake in the text of the query, in UTF-16 units. */
   position?: number;
 }
 

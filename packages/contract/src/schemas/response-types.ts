@@ -68,22 +68,32 @@ import type { ClientSession, SavedView, SavedViews } from '../saved-views.ts';
 
 /** Stands for the credentials of the client that requested it, for one download. */
 export interface DownloadTicket {
-  /** Value of the parameter `ticket`. */
+  /** Value of the parameter `ticket`, which must be the last one. */
   ticket: string;
+  /** Milliseconds for which it is valid. */
   expiresInMs: number;
 }
 
 /** A query in words. */
 export interface QueryExplanation {
-  /** As `formatQuery` writes it; empty if every record matches. */
+  /** The query as this version writes it; empty if every record matches. */
   query: string;
+  /** What it asks for, in English. */
   words: string;
 }
 
 /** The response of `/health/ready`. */
 export interface Readiness {
+  /** `degraded`: it responds, but a check fails. */
   status: 'ready' | 'degraded' | 'stopping';
-  checks: { name: string; ok: boolean; detail: string }[];
+  checks: {
+    /** What is checked. */
+    name: string;
+    /** Whether it passes. */
+    ok: boolean;
+    /** What was found. */
+    detail: string;
+  }[];
 }
 
 /** The type of every schema by its name: what clients receive, possibly from an older node. */
@@ -165,10 +175,16 @@ export interface ResponseTypes {
   NodeSettings: NodeSettings;
   Alive: { status: 'ok' };
   Readiness: Readiness;
-  Problem: Omit<Problem, 'code'> & { code: string };
+  Problem: Omit<Problem, 'code'> & {
+    /** Error code, from a closed list. */
+    code: string;
+  };
 }
 
-type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }> & { node: string };
+type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }> & {
+  /** Id of the member it comes from. */
+  node: string;
+};
 
 type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fields>>;
 
