@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { filesBelow, isNewerThan } from './modified.mjs';
 
 /*
  * Makes what speaks gRPC needs of its .proto files: the types of all messages, and the descriptor that is loaded. Part of
@@ -38,7 +39,7 @@ const SCALARS = {
 export function generateProto() {
   for (const target of TARGETS) generate(target);
   const { sources, descriptor } = HEALTH;
-  if (modifiedMs(join(ROOT, descriptor)) > newestMs(sources)) return;
+  if (isNewerThan(join(ROOT, descriptor), inputs(sources))) return;
   writeFileSync(join(ROOT, descriptor), `${noticeOf(sources)}${descriptorModule(describe(sources, 'binpb'))}`);
 }
 
@@ -46,7 +47,7 @@ function generate({ sources, output, int64, isCamel }) {
   const folder = join(ROOT, output);
   const messages = join(folder, 'messages.ts');
   const descriptor = join(folder, 'descriptor.ts');
-  if (Math.min(modifiedMs(messages), modifiedMs(descriptor)) > newestMs(sources)) return;
+  if ([messages, descriptor].every((output) => isNewerThan(output, inputs(sources)))) return;
   mkdirSync(folder, { recursive: true });
   const notice = noticeOf(sources);
   const files = JSON.parse(describe(sources, 'json').toString()).file;
@@ -75,17 +76,9 @@ function noticeOf(sources) {
   return `// Made by scripts/proto.mjs from ${sources}/; do not edit.\n`;
 }
 
-/** When the newest of the sources and this program was modified. */
-function newestMs(sources) {
-  return Math.max(...[fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))].map(modifiedMs));
-}
-
-function filesBelow(folder) {
-  return readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
-}
-
-function modifiedMs(path) {
-  return existsSync(path) ? statSync(path).mtimeMs : 0;
+/** The sources and this program. */
+function inputs(sources) {
+  return [fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))];
 }
 
 /** A FileDescriptorSet of everything in the folder. */

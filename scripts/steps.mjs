@@ -32,12 +32,14 @@ export async function install() {
   writeFileSync(STAMP, wanted);
 }
 
-/** Makes what has changed since the last time: code from proto/, JavaScript from TypeScript, the page, the packages from that. */
+/** Makes what has changed since the last time: code from proto/ and from types, JavaScript from TypeScript, the page, the packages. */
 export async function build() {
   if (!existsSync(`${ROOT}packages/cli/lib/main.js`)) console.error('building (first run) ...');
   // Loaded only now: they need what was just installed.
   const { generateProto } = await import('./proto.mjs');
   generateProto();
+  const { generateSchemas } = await import('./schemas.mjs');
+  await generateSchemas();
   await run('node', ['node_modules/typescript/bin/tsc', '-b', UNCHECKED, ...ONE_CHECKER], COMPILER_ENV);
   const { buildConsole } = await import('./console.mjs');
   await buildConsole();

@@ -260,7 +260,7 @@ export interface FollowMember {
 }
 
 /** The member that something comes from. */
-interface OfMember {
+export interface OfMember {
   /** Id of the member it comes from. */
   node: string;
 }

@@ -128,6 +128,7 @@ export interface ConfigVersion {
   version: string;
   /** The configuration as TOML, secrets masked. */
   config: string;
+  /** Its keys and their values. */
   settings: {
     /** Dotted key. */
     key: string;
@@ -138,6 +139,7 @@ export interface ConfigVersion {
 
 /** The configurations of all members. */
 export interface ClusterConfigHistory {
+  /** One for each member. */
   nodes: {
     /** Id of the member. */
     id: string;

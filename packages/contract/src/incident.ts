@@ -62,6 +62,7 @@ export interface IncidentStep {
   uncertaintyMs: number;
   /** Milliseconds after the first step. */
   delayMs: number;
+  /** Ids of members. */
   nodes: string[];
   /** What happened. */
   title: string;
@@ -90,7 +91,7 @@ export interface StepChange {
   after?: SettingJson | null;
 }
 
-/** `shard=7` in `count` of `of` records; of a step or a pattern, of its first ones. */
+/** A value that steps have in common: `shard=7` in `count` of `of` records, the first ones of a step or a pattern. */
 export interface SharedValue {
   /** Name of the field. */
   field: string;
@@ -121,6 +122,7 @@ export interface Standout {
   title: string;
   /** Why it stands out. */
   detail: string;
+  /** Ids of members. */
   nodes: string[];
   /** When it was first, in epoch milliseconds; `null` if that is not known. */
   timeMs: number | null;

@@ -113,6 +113,7 @@ export interface NodeProblem {
 
 export type SettingSource = 'default' | 'file' | 'env' | 'flag' | 'option';
 
+/** A value of a configuration. */
 export type SettingJson = string | number | boolean | SettingJson[] | { [key: string]: SettingJson };
 
 /** One configuration key. */

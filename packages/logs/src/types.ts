@@ -45,7 +45,7 @@ export interface LearnedFormat {
   facts: FormatFact[];
   /** A few records, whose parts in order are the line. */
   samples: LinePart[][];
-  /** The first lines that neither start a record nor are indented: they continue the record above them. */
+  /** The first lines that neither start a record nor are indented: they continue the record above them. A long one is cut. */
   unfit: string[];
   /** A definition for `log.formats` in TOML to start from. */
   example: string;
@@ -317,7 +317,7 @@ export interface DigestGroup {
   sample: FoundRecord;
 }
 
-/** What groups were compared with: the matching records before `newSinceMs`. */
+/** What groups were compared with: the matching records before `newSince`. */
 export interface DigestBaseline {
   /** Epoch milliseconds of the oldest of them; `null` if there are none. */
   fromMs: number | null;
@@ -482,7 +482,7 @@ export interface FieldsQuery extends LogSelection, RecordFilter {
 export interface FieldSummary {
   /** As queries name it. */
   name: string;
-  /** Most frequent first; those of less than 5 % of its values are left out. */
+  /** What its values look like, most frequent first; what less than 5 % of them look like is left out. */
   types: FieldType[];
   /** Examined records that have the field. */
   records: number;

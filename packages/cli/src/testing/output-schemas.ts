@@ -219,7 +219,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'config history': lines(extended('ConfigPeriod', { node: text('Id of the node.') })),
   logs: lines(RECORDS),
   'logs ls': lines(LOG_FILE),
-  'logs formats': lines(extended('LogFile', { ...TARGET, node: text('Id of the node.') })),
+  'logs formats': lines(extended('LogFileDetails', { ...TARGET, node: text('Id of the node.') })),
   'logs search': lines(RECORDS),
   'logs digest': lines({ anyOf: [extended('Digest', TARGET), extended('ClusterDigest', TARGET)] }),
   'logs histogram': lines({ anyOf: [extended('Histogram', TARGET), extended('ClusterHistogram', TARGET)] }),

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ERROR_KINDS } from '../errors/errors.ts';
-import { SCHEMAS } from '../schemas/schemas.ts';
+import { SCHEMAS } from '../schemas/generated/schemas.ts';
 import { getMemberOperation, MEMBER_ROUTE_IDS } from './member-routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import { getRoute, ROUTE_IDS, type RouteId } from './routes.ts';

@@ -1,8 +1,8 @@
 import { ERROR_KINDS, type ErrorCode, PortholeError, toProblem } from '../errors/errors.ts';
 import { describeParameter, type Parameter } from '../params/parameter.ts';
-import type { SentTypes } from '../schemas/response-types.ts';
-import type { JsonSchema } from '../schemas/schema-builders.ts';
-import { SCHEMAS, type SchemaName } from '../schemas/schemas.ts';
+import { SCHEMAS, type SchemaName } from '../schemas/generated/schemas.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type * as Responses from '../schemas/response-types.ts';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-routes.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
@@ -135,14 +135,20 @@ function successResponses({ response, otherResponses = {} }: Route): JsonSchema 
 
 function toMedia(name: SchemaName | undefined): JsonSchema {
   if (name === undefined) return { schema: { type: 'string' } };
-  const schema = { $ref: `#/components/schemas/${name}` };
-  return { schema, ...(name in EXAMPLES && { examples: { [name]: { $ref: `#/components/examples/${name}` } } }) };
+  return {
+    schema: toReference(name),
+    ...(name in EXAMPLES && { examples: { [name]: { $ref: `#/components/examples/${name}` } } }),
+  };
+}
+
+function toReference(name: SchemaName): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Streams of lines are one document for clients that ask for JSON. */
 function documentMedia({ schema: name, each }: Route['response']): JsonSchema {
   if (each !== 'line' || (name !== 'SearchItem' && name !== 'ClusterItem')) return {};
-  const item = { $ref: `#/components/schemas/${name}` };
+  const item = toReference(name);
   const properties = {
     records: { type: 'array', items: item, description: 'Everything but the closing record.' },
     end: { ...item, description: 'The closing record.' },
@@ -168,11 +174,11 @@ function errorResponses(codes: readonly ErrorCode[], { role, otherResponses = {}
   return Object.fromEntries(responses) as JsonSchema;
 }
 
-/* Responses of the routes that are used most. The compiler checks each against its type, a test against its schema. */
+/* Responses of the routes that are used most. A test checks each against its schema. */
 
 const AT_MS = Date.UTC(2026, 10, 15, 10);
 
-const NODE: SentTypes['Node'] = {
+const NODE: Responses.NodeObject = {
   hostIp: '10.0.0.12',
   hostName: 'broker-1',
   grpcPort: 7301,
@@ -181,7 +187,7 @@ const NODE: SentTypes['Node'] = {
   onlineTime: AT_MS - 3_600_000,
 };
 
-const RECORD: SentTypes['FoundRecord'] = {
+const RECORD: Responses.FoundRecord = {
   type: 'record',
   file: 'broker.log',
   offset: 18_042,
@@ -195,7 +201,7 @@ const RECORD: SentTypes['FoundRecord'] = {
   context: { shard: 3, elapsedMs: 5012 },
 };
 
-const SCAN: SentTypes['ScanReport'] = {
+const SCAN: Responses.ScanReport = {
   reason: 'exhausted',
   records: 1,
   scannedBytes: 4_194_304,
@@ -222,9 +228,9 @@ const EXAMPLES = {
   Problem: toProblem(
     new PortholeError('LOG_FILE_NOT_FOUND', 'no log file named "brocker.log": did you mean "broker.log"?'),
   ),
-} as const satisfies { [Name in keyof SentTypes]?: SentTypes[Name] };
+} as const satisfies { [Name in SchemaName]?: object };
 
 const EXAMPLE_DOCUMENT = {
   records: [RECORD],
-  end: { type: 'end', ...SCAN, cursor: null } satisfies SentTypes['SearchEnd'],
+  end: { type: 'end', ...SCAN, cursor: null } satisfies Responses.SearchEnd,
 };

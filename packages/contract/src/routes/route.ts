@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/errors.ts';
 import type { Parameter } from '../params/parameter.ts';
-import type { SchemaName } from '../schemas/schemas.ts';
+import type { SchemaName } from '../schemas/generated/schemas.ts';
 
 /** What an identity may do. `viewer`: read logs and the list of nodes. `config`: read configurations, save views. `admin`: everything. */
 export const ROLES = ['viewer', 'config', 'admin'] as const;
@@ -28,7 +28,10 @@ export interface Route {
   summary: string;
   description: string;
   parameters: readonly Parameter[];
-  /** `each`: the response is a stream of these, each with this schema; without it the schema is of the whole. */
+  /**
+   * `schema`: a type of `response-types.ts`, from which the schema is made. `each`: the response is a stream of these, each
+   * with this schema; without it the schema is of the whole.
+   */
   response: { contentType: string; schema?: SchemaName; each?: 'line' | 'event' };
   /** Further statuses of success, besides 200. */
   otherResponses?: Readonly<Record<number, string>>;

@@ -1,70 +1,38 @@
-import type {
-  Digest,
-  DigestBaseline,
-  DigestGroup,
-  DuplicateFile,
-  FieldSummary,
-  Fields,
-  FileProblem,
-  FollowItem,
-  FoundRecord,
-  Histogram,
-  HistogramBucket,
-  LearnedFormat,
-  LogEntry,
-  LogFileDetails,
-  SearchEnd,
-  SearchItem,
-  Top,
-  TopValue,
-} from '@porthole/logs/types';
-import type {
-  ArchivePart,
-  ClusterConfig,
-  ClusterConfigDiff,
-  ClusterDigest,
-  ClusterEnd,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterLogFiles,
-  ClusterNode,
-  ClusterNodes,
-  ClusterRecord,
-  ClusterTop,
-  ConfigDifference,
-  ForgottenMember,
-  MemberArchive,
-  MemberClock,
-  MemberDuplicateFile,
-  MemberFileProblem,
-  MemberReport,
-  MembershipState,
-} from '../cluster-state.ts';
-import type { Coverage, Missing } from '../coverage.ts';
-import type { Problem } from '../errors/errors.ts';
-import type { ClusterConfigHistory, ConfigHistory, ConfigPeriod, ConfigVersion, VersionChange } from '../events.ts';
-import type {
-  Incident,
-  IncidentPhase,
-  IncidentStep,
-  SharedValue,
-  Standout,
-  StandoutCounts,
-  StepChange,
-} from '../incident.ts';
-import type {
-  NodeConfig,
-  NodeDescription,
-  NodeObject,
-  NodeProblem,
-  NodeSettings,
-  SettingEntry,
-  ShippingLag,
-  ShippingState,
-} from '../node-state.ts';
-import type { ClientSession, SavedView, SavedViews } from '../saved-views.ts';
+import type * as Logs from '@porthole/logs/types';
+import type * as Cluster from '../cluster-state.ts';
+import type * as Errors from '../errors/errors.ts';
+
+/*
+ * The types of responses, by the names that the route table has for them. scripts/schemas.mjs makes their JSON schemas, and
+ * those of the types in them that are exported here: descriptions from comments, and from these tags
+ *
+ *   @asType number    a number that need not be whole, as all others are
+ *   @minimum N
+ *   @required         present in every response, though earlier versions leave it out
+ */
+
+export type * from '@porthole/logs/types';
+export type * from '../cluster-state.ts';
+export type * from '../coverage.ts';
+export type * from '../events.ts';
+export type * from '../incident.ts';
+export type * from '../node-state.ts';
+export type * from '../saved-views.ts';
+
+/** Every log file, ordered by name. */
+export type LogList = Logs.LogEntry[];
+
+/** Every log file, ordered by name. */
+export type LogFiles = Logs.LogFileDetails[];
+
+/** The data of one event; its `type` is the name of the event. */
+export type FollowItem = Exclude<Logs.FollowItem, { type: 'position' | 'text' }>;
+
+/** What happened to a log of a member, or to the connection to a member. */
+type MemberEvent = Exclude<FollowItem, Logs.FoundRecord | Logs.FollowEnd> & Cluster.OfMember;
+
+/** The data of one event; its `type` is the name of the event. */
+export type ClusterFollowItem = Cluster.ClusterRecord | MemberEvent | Cluster.FollowMember | Logs.FollowEnd;
 
 /** Stands for the credentials of the client that requested it, for one download. */
 export interface DownloadTicket {
@@ -82,10 +50,16 @@ export interface QueryExplanation {
   words: string;
 }
 
-/** The response of `/health/ready`. */
+/** The process runs. */
+export interface Alive {
+  status: 'ok';
+}
+
+/** Whether the node can do its work. */
 export interface Readiness {
   /** `degraded`: it responds, but a check fails. */
   status: 'ready' | 'degraded' | 'stopping';
+  /** One for each thing that it depends on. */
   checks: {
     /** What is checked. */
     name: string;
@@ -96,117 +70,8 @@ export interface Readiness {
   }[];
 }
 
-/** The type of every schema by its name: what clients receive, possibly from an older node. */
-export interface ResponseTypes {
-  Node: NodeObject;
-  NodeConfig: NodeConfig;
-  ConfigHistory: ConfigHistory;
-  ConfigPeriod: ConfigPeriod;
-  VersionChange: VersionChange;
-  ConfigVersion: ConfigVersion;
-  ClusterConfigHistory: ClusterConfigHistory;
-  Incident: Incident;
-  IncidentStep: IncidentStep;
-  StepChange: StepChange;
-  SharedValue: SharedValue;
-  Standout: Standout;
-  StandoutCounts: StandoutCounts;
-  IncidentPhase: IncidentPhase;
-  LogEntry: LogEntry;
-  LogList: LogEntry[];
-  LogFile: LogFileDetails;
-  LogFiles: LogFileDetails[];
-  LearnedFormat: LearnedFormat;
-  FoundRecord: FoundRecord;
-  DuplicateFile: DuplicateFile;
-  FileProblem: FileProblem;
-  SearchEnd: SearchEnd;
-  SearchItem: SearchItem;
-  ScanReport: Histogram['end'];
-  HistogramBucket: HistogramBucket;
-  Histogram: Histogram;
-  DigestGroup: DigestGroup;
-  DigestBaseline: DigestBaseline;
-  Digest: Digest;
-  FollowItem: Exclude<FollowItem, { type: 'position' | 'text' }>;
-  FieldSummary: FieldSummary;
-  Fields: Fields;
-  TopValue: TopValue;
-  Top: Top;
-  QueryExplanation: QueryExplanation;
-  MemberReport: MemberReport;
-  MemberArchive: MemberArchive;
-  ArchivePart: ArchivePart;
-  Coverage: Coverage;
-  Missing: Missing;
-  Membership: MembershipState;
-  ClusterNode: ClusterNode;
-  MemberClock: MemberClock;
-  ClusterNodes: ClusterNodes;
-  ForgottenMember: ForgottenMember;
-  ClusterConfig: ClusterConfig;
-  ConfigDifference: ConfigDifference;
-  ClusterConfigDiff: ClusterConfigDiff;
-  ClusterLogFile: ClusterLogFiles['files'][number];
-  ClusterLogFiles: ClusterLogFiles;
-  ClusterRecord: ClusterRecord;
-  ClusterEnd: ClusterEnd;
-  MemberDuplicateFile: MemberDuplicateFile;
-  MemberFileProblem: MemberFileProblem;
-  ClusterItem: ClusterItem;
-  /** The rest of this union comes from the SDK, not from a node. */
-  ClusterFollowItem:
-    | Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' | 'position' | 'text' }>
-    | SentMemberEvent;
-  ClusterHistogram: ClusterHistogram;
-  CountedPart: NonNullable<ClusterHistogram['counted']>;
-  ClusterDigest: ClusterDigest;
-  ClusterFields: ClusterFields;
-  ClusterTop: ClusterTop;
-  DownloadTicket: DownloadTicket;
-  ClientSession: ClientSession;
-  SavedView: SavedView;
-  SavedViews: SavedViews;
-  NodeDescription: NodeDescription;
-  NodeProblem: NodeProblem;
-  ShippingLag: ShippingLag;
-  ShippingState: ShippingState;
-  Setting: SettingEntry;
-  NodeSettings: NodeSettings;
-  Alive: { status: 'ok' };
-  Readiness: Readiness;
-  Problem: Omit<Problem, 'code'> & {
-    /** Error code, from a closed list. */
-    code: string;
-  };
-}
-
-type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }> & {
-  /** Id of the member it comes from. */
-  node: string;
-};
-
-type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fields>>;
-
-type Covered =
-  | 'ClusterConfigDiff'
-  | 'ClusterLogFiles'
-  | 'ClusterHistogram'
-  | 'ClusterDigest'
-  | 'ClusterFields'
-  | 'ClusterTop';
-
-/** What this version sends: with the fields that only older versions leave out. */
-export interface SentTypes
-  extends Omit<ResponseTypes, Covered | 'ClusterEnd' | 'ClusterNode' | 'MemberReport' | 'NodeDescription'> {
-  ClusterConfigDiff: Always<ClusterConfigDiff, 'coverage'>;
-  ClusterLogFiles: Always<ClusterLogFiles, 'coverage'>;
-  ClusterHistogram: Always<ClusterHistogram, 'coverage'>;
-  ClusterDigest: Always<ClusterDigest, 'coverage'>;
-  ClusterFields: Always<ClusterFields, 'coverage'>;
-  ClusterTop: Always<ClusterTop, 'coverage'>;
-  ClusterEnd: Always<ClusterEnd, 'coverage' | 'coveredFromMs' | 'coveredToMs' | 'problems'>;
-  ClusterNode: Always<ClusterNode, 'labels'>;
-  MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
-  NodeDescription: Always<NodeDescription, 'problems' | 'role' | 'labels'>;
+/** An error (RFC 9457). */
+export interface Problem extends Omit<Errors.Problem, 'code'> {
+  /** Error code, from a closed list. */
+  code: string;
 }
