@@ -1,5 +1,6 @@
 export { LEVELS } from '@porthole/logs/query';
 export { contextJson, exactJson, indentJson, isObjectText, parseJson } from '@porthole/records';
+export * from './bundle-manifest.ts';
 export * from './bytes-text.ts';
 export * from './cluster-state.ts';
 export * from './config/canonical-value.ts';
@@ -42,7 +43,6 @@ export { buildOpenApi } from './routes/openapi.ts';
 export * from './routes/route.ts';
 export * from './routes/routes.ts';
 export * from './saved-views.ts';
-export * from './schemas/bundle-manifest.ts';
 export * from './schemas/generated/schemas.ts';
 export * from './schemas/json-schema.ts';
 export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';

@@ -1,4 +1,4 @@
-import type { MemberReport } from '../cluster-state.ts';
+import type { MemberReport } from './cluster-state.ts';
 
 /** Its name within the archive. */
 export const MANIFEST_NAME = 'manifest.json';
