@@ -8,6 +8,8 @@ import { BROKER_LINES } from './testing/log-fixture.ts';
 
 const FORMAT = join(import.meta.dirname, '../packages/cli/share/lnav/porthole_log.json');
 
+// programs: lnav
+
 /** A home for lnav with the format installed. */
 function lnavHome(): string {
   const home = tempDir();
@@ -66,7 +68,7 @@ describe('the format file for lnav', () => {
       log_level: 'warning',
       component: 'orders',
       log_opid: 'pay',
-      src_file: expect.stringContaining('lnav-format.test.ts'),
+      src_file: expect.stringContaining('lnav-format.system.test.ts'),
       src_line: expect.any(Number),
       log_body: 'a card was refused',
       context: { attempt: 2 },

@@ -28,7 +28,8 @@ process.exitCode = 7;
 async function openNode() {
   if (nodeKind === 'none') return undefined;
   const porthole = await import('porthole');
-  const settings = { logging: { dir }, service: { logDir: dir }, http: { port: 0 }, grpc: { enabled: false } };
+  const ports = nodeKind === 'startNode' ? { http: { port: 0 }, grpc: { enabled: false } } : {};
+  const settings = { logging: { dir }, service: { logDir: dir }, ...ports };
   if (beats) {
     process.memoryUsage = undefined;
     globalThis.setInterval = (run, ms) => (ms === 60_000 ? beats(run) : start(run, ms));
