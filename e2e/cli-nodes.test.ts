@@ -143,6 +143,24 @@ describe('porthole logs --follow', () => {
     expect(lines).toEqual([record(1), record(2), record(3)]);
   });
 
+  it.each(['a file', 'a node'])('of %s that is far behind says how far, and when it has caught up', async (what) => {
+    const { url, cwd, logDir } = await startNode();
+    const record = (n: number) => `2026-11-15 06:00:00.000\tINFO\ta.go:1\t[A]: ${String(n).padStart(990, '.')}\n`;
+    const path = join(logDir, 'large.log');
+    writeFileSync(path, Array.from({ length: 24_000 }, (_, n) => record(n)).join(''));
+    const where = what === 'a file' ? [path] : ['large.log', '--url', url];
+    const program = new Program(['logs', ...where, '-f', '-n', 'all'], { cwd, env: ENV });
+    await eventually(() => {
+      program.readOnePart();
+      expect(program.stderr).toMatch(/^porthole: \d+(\.\d+)? MiB behind what is written$/m);
+    });
+    program.readAll();
+    await eventually(() => expect(program.stderr).toMatch(/^porthole: caught up$/m));
+    expect(program.stdout).toContain(record(23_999));
+    program.kill('SIGINT');
+    expect((await program.end()).code).toBe(130);
+  });
+
   it('ends with Ctrl-C on a terminal', async () => {
     const cwd = tempDir();
     writeBrokerLog(cwd);

@@ -35,6 +35,7 @@ export class Program {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
   readonly #isGroup: boolean;
+  #readsParts = false;
   stdout = '';
   stderr = '';
 
@@ -52,6 +53,7 @@ export class Program {
     this.#isGroup = command !== undefined;
     this.#child.stdout?.on('data', (part: Buffer) => {
       this.stdout += part.toString();
+      if (this.#readsParts) this.#child.stdout?.pause();
     });
     this.#child.stderr?.on('data', (part: Buffer) => {
       this.stderr += part.toString();
@@ -66,6 +68,18 @@ export class Program {
 
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Reads one more part of its output and then no more, so that writing to it waits once the pipe is full. */
+  readOnePart(): void {
+    this.#readsParts = true;
+    this.#child.stdout?.resume();
+  }
+
+  /** Reads its output as it comes. */
+  readAll(): void {
+    this.#readsParts = false;
+    this.#child.stdout?.resume();
   }
 
   /** Closes the pipe of its output: writing to it fails from now on. */

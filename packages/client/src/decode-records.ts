@@ -139,6 +139,7 @@ const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => b
       ['until', isEndCursor],
     ],
   ],
+  ['behind', [['behindBytes', isCount]]],
   ['missing', [['family', isFileName]]],
   [
     'reconnecting',

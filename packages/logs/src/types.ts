@@ -386,6 +386,13 @@ export interface FollowGap {
   until: string | null;
 }
 
+/** For two seconds or more, over 1 MiB of the logs had been written and not emitted; or that is over. */
+export interface FollowBehind {
+  type: 'behind';
+  /** How much it is, at least. 0: the follow has caught up. */
+  behindBytes: number;
+}
+
 /** The file, or the directory, is currently missing. */
 export interface FollowMissing {
   type: 'missing';
@@ -434,6 +441,7 @@ export type FollowItem =
   | FollowRotated
   | FollowTruncated
   | FollowGap
+  | FollowBehind
   | FollowMissing
   | FollowReconnecting
   | FollowSkipped

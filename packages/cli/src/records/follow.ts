@@ -113,6 +113,8 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
       return `${item.file} was truncated${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading from the start`;
     case 'gap':
       return explainGap(item);
+    case 'behind':
+      return item.behindBytes > 0 ? `${formatBytes(item.behindBytes)} behind what is written` : 'caught up';
     case 'missing':
       return `${item.family} does not exist; waiting for it`;
     case 'reconnecting':

@@ -65,6 +65,8 @@ export interface FollowHubDeps {
   /** `false` behaves like a file system that reports no changes: polling only. */
   events?: boolean;
   times?: TailDeps['times'];
+  /** The time, from any start. */
+  now?: () => number;
   /** How many logs may be followed at the same time. */
   limit: FollowLimit;
 }
@@ -185,8 +187,9 @@ export class FollowHub {
   }
 
   #sessionDeps(client: string | undefined): SessionDeps {
-    const { search, matchRegex, isTimed, isText } = this.#deps;
+    const { search, matchRegex, isTimed, isText, now = () => performance.now() } = this.#deps;
     return {
+      now,
       limit: this.#deps.limit,
       isUnhurried: () => this.#polls > 0,
       isTimed: (target) =>

@@ -3,6 +3,7 @@ import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import { awaitedLater } from '../shared.ts';
 import type { CountedItem, FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import { BehindReport } from './behind-report.ts';
 import { joinRecords } from './followed-text.ts';
 import { emitSince, isStrict } from './history/history.ts';
 import type { Permits, Search } from './history/search-history.ts';
@@ -57,6 +58,8 @@ export interface SessionDeps {
   isTimed(target: TailTarget): Promise<boolean>;
   /** Whether its live file is not binary. */
   isText(target: TailTarget): Promise<boolean>;
+  /** The time, from any start. */
+  now(): number;
 }
 
 interface AcquireOptions {
@@ -102,6 +105,7 @@ export class FollowSession {
   readonly #leftOut = new Set<string>();
   #reportedLeftOut = 0;
   readonly #stop = new AbortController();
+  readonly #behind: BehindReport;
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
   #endGathering: () => void = () => {};
@@ -113,6 +117,7 @@ export class FollowSession {
     this.#query = query;
     this.#deps = deps;
     this.#positions = positions;
+    this.#behind = new BehindReport(deps.now);
     this.followsAll = query.file === undefined && query.family === undefined;
   }
 
@@ -140,7 +145,7 @@ export class FollowSession {
       if (!isEarly) yield [];
       yield* this.#reportLeftOut();
       if (!first.done) yield this.#shown(first.value);
-      for await (const items of history) yield this.#shown(items);
+      yield* this.#passHistory(history);
       if (this.#positions && !this.isEnded) yield [this.#position()];
       yield* this.#live();
     } catch (error) {
@@ -245,6 +250,24 @@ export class FollowSession {
     return { type: 'position', cursor: encodePosition(marks, { isWhole: this.#leftOut.size === 0 }) };
   }
 
+  async *#passHistory(history: AsyncGenerator<FollowItem[], void, undefined>): typeof history {
+    for await (const items of history) {
+      yield this.#shown(items);
+      const readers = [...this.#readers.values()].filter(({ isInHistory, hasMore }) => isInHistory || hasMore);
+      yield* this.#reportBehind(readers);
+    }
+  }
+
+  /** Not to those who count or record: they take what they get. */
+  async *#reportBehind(
+    readers: readonly TailReader[],
+    { isIdle = false } = {},
+  ): AsyncGenerator<FollowItem[], void, undefined> {
+    if (this.counts || this.#texts) return;
+    const items = await this.#behind.next(readers, { isIdle });
+    if (items.length > 0 && !this.isEnded) yield items;
+  }
+
   async *#live(): AsyncGenerator<CountedItem[], void, undefined> {
     while (this.#endReason === undefined) {
       if (this.followsAll) yield* this.#joinNew();
@@ -262,6 +285,7 @@ export class FollowSession {
         if (reader.hasMore || reader.tail.failure) this.#ready.add(reader);
       }
       if (texts.length > 0) yield texts;
+      yield* this.#reportBehind(ready, { isIdle: this.#ready.size === 0 });
       if (this.#ready.size > 0 || this.#endReason !== undefined) continue;
       await this.changed.wait();
       const isUnhurried = this.#deps.isUnhurried();
@@ -312,8 +336,7 @@ export class FollowSession {
       if (this.isEnded) return;
       if (!reader) continue;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
-      else if (this.#takesPart(reader))
-        for await (const items of emitSince(reader, undefined, this.#historyDeps())) yield this.#shown(items);
+      else if (this.#takesPart(reader)) yield* this.#passHistory(emitSince(reader, undefined, this.#historyDeps()));
     }
     for (const family of this.#leftOut) if (!present.has(family)) this.#leftOut.delete(family);
     this.#reportedLeftOut = Math.min(this.#reportedLeftOut, this.#leftOut.size);

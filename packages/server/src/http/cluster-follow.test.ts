@@ -18,6 +18,7 @@ const EVENTS: ClusterFollowItem[] = [
   { type: 'rotated', family: 'a.log', from: 'a.log.1', to: 'a.log', node: 'a' },
   { type: 'truncated', file: 'a.log', lostBytes: null, node: 'a' },
   { type: 'gap', family: 'a.log', reason: 'slow', bytes: 10, after: 'c1', until: null, node: 'a' },
+  { type: 'behind', behindBytes: 2_000_000, node: 'a' },
   { type: 'missing', family: 'a.log', node: 'a' },
   { type: 'reconnecting', reason: 'lost', waitMs: 100, node: 'b' },
   { type: 'end', reason: 'cancelled' },

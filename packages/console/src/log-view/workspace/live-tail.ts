@@ -450,6 +450,8 @@ class FollowRows {
         const lost = item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} not read`;
         return this.problem(item.node, `${item.file} was truncated${lost}: reading it from its start`);
       }
+      case 'behind':
+        return this.event(item.node, item.behindBytes > 0 ? `${formatBytes(item.behindBytes)} behind` : 'caught up');
       case 'missing':
         return this.problem(item.node, `${item.family} does not exist at the moment`);
       case 'member':

@@ -75,6 +75,7 @@ class History {
     const { tail, joined } = this.#reader;
     for (let number = 0; !this.#deps.signal.aborted; number++) {
       const isHeld = (this.#end?.isHeld ?? number < 2) && joined.seq >= tail.ring.firstSeq;
+      this.#reader.isInHistory = true;
       const round = { number, isHeld, ...(isHeld ? joined : currentJunction(tail)) };
       try {
         yield* this.#emitRange(round);

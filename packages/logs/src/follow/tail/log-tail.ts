@@ -1,6 +1,7 @@
 import { Condition } from '../../condition.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
-import { isFileFailure } from '../../log-error.ts';
+import { statFd } from '../../fs-calls.ts';
+import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { NO_WORK, owned } from '../../shared.ts';
 import { RecordRing, RingWriter } from '../ring/record-ring.ts';
@@ -173,6 +174,14 @@ export class LogTail {
   async catchUp(): Promise<void> {
     this.#pollRotated = true;
     if (!this.#isEnded) await this.#polls.pollNow();
+  }
+
+  /** Bytes of the live file that were not read yet. */
+  async unreadBytes(): Promise<number> {
+    const file = this.#file;
+    if (!file || this.isGone) return 0;
+    const stats = await statFd(file.handle.fd).catch(undefinedIfUnreadable);
+    return stats ? Math.max(0, Number(stats.size) - file.position) : 0;
   }
 
   /** A file system event: the name was created, renamed or deleted. */

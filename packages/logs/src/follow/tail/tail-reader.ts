@@ -1,4 +1,4 @@
-import { decodeCursor, encodeMark, type FileMark, fnv1a, HEAD_BYTES, type RecordMark } from '../../cursor/cursor.ts';
+import { decodeCursor, encodeMark, fnv1a, HEAD_BYTES, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import type { CountedItem, CountedRecords, FollowItem, FoundRecord, HistogramBucket } from '../../types.ts';
@@ -53,6 +53,8 @@ export class TailReader {
   readonly delivered = new DeliveredOffsets();
   /** Where the follower joined: the ring has what was written since, even if the files were deleted meanwhile. */
   readonly joined: Junction;
+  /** Records come from the files, up to a position in the ring. */
+  isInHistory = false;
   readonly #filter: SharedFilter;
   readonly #shown: Pick<ReaderOptions, 'raw' | 'fields'>;
   readonly #counts: boolean;
@@ -78,6 +80,7 @@ export class TailReader {
   moveTo(seq: number, after?: string | null): void {
     this.#seq = seq;
     this.#bytes = this.tail.ring.bytesBefore(seq);
+    this.isInHistory = false;
     if (after === undefined) return;
     this.#last = undefined;
     this.#lastCursor = after;
@@ -126,6 +129,12 @@ export class TailReader {
 
   get hasMore(): boolean {
     return this.#seq < this.tail.ring.nextSeq;
+  }
+
+  /** Bytes of text in the ring after the position. */
+  get heldBytes(): number {
+    const { ring } = this.tail;
+    return ring.bytesBefore(ring.nextSeq) - this.#bytes;
   }
 
   /** Whether the ring may drop soon what was not taken yet. */
@@ -232,12 +241,23 @@ function cursorBefore({ positionCursor, text }: LogTail): string | null {
 /** Files whose delivered end is remembered. On a busy machine the ring may be many rotations behind the history. */
 const MAX_FILES = 64;
 
+/** A file, and the end of what was delivered of it. */
+export interface DeliveredEnd {
+  mark: RecordMark;
+  end: number;
+}
+
 /** How far the history has delivered each file, so that records the ring also holds are not delivered twice. */
 class DeliveredOffsets {
   /** By the hash of the file's first bytes; the one noted last is the last entry. */
-  readonly #files = new Map<string, { mark: FileMark; end: number }>();
+  readonly #files = new Map<string, DeliveredEnd>();
   #last: string | undefined;
   #ends = new WeakMap<EntrySource, number>();
+
+  /** The end of the record noted last. */
+  get last(): DeliveredEnd | undefined {
+    return this.#last === undefined ? undefined : this.#files.get(this.#last);
+  }
 
   note({ cursor, offset, bytes }: Pick<FoundRecord, 'cursor' | 'offset' | 'bytes'>): void {
     const hash = fileHash(cursor);

@@ -155,6 +155,7 @@ export function readFollowItem({
   gap,
   missing,
   skipped,
+  behind,
   end,
 }: FollowItemMessage): FollowItem {
   if (record) return readRecord(record);
@@ -166,6 +167,7 @@ export function readFollowItem({
   }
   if (missing) return { type: 'missing', ...missing };
   if (skipped) return { type: 'skipped', ...skipped };
+  if (behind) return { type: 'behind', ...behind };
   return { type: 'end', reason: present(end).reason as 'cancelled' };
 }
 
