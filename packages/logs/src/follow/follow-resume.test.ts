@@ -409,6 +409,39 @@ test.each([true, false])(
   },
 );
 
+test.each([1, 2])(
+  'a part that is gone is reported once if the file goes, too, before the next page is read (in %i of the rounds)',
+  async (rounds) => {
+    const { dir, path } = log(lines(1, 3));
+    // Without what was delivered of it, a deleted record is an error; a follow of several logs makes a gap of it.
+    const { cursor } = await newestRecord(dir);
+    writeFileSync(join(dir, 'other.log'), line(1));
+    const [other] = await take(openDir(dir), { family: 'other.log', start: { back: 1 } }, 1);
+    appendFileSync(path, lines(4, 6));
+    const logs = openDir(dir);
+    let pages = 0;
+    const hub = openHub(dir, {
+      async *search(query, options) {
+        const isPage = query.family === 'app.log' && query.start && 'cursor' in query.start;
+        if (!isPage || ++pages > rounds * 2) return yield* searchItems(logs, query, options);
+        if (pages % 2 === 0) throw new LogError('CURSOR_GONE', 'its file was deleted');
+        rmSync(path, { force: true });
+        const problems = [{ file: 'app.log', code: 'CURSOR_GONE', detail: 'its file was deleted' }];
+        for await (const items of searchItems(logs, { order: 'oldest', limit: 1, before: 0, after: 0 }, options))
+          for (const item of items)
+            if (item.type === 'end') yield [{ ...item, reason: 'time budget', problems, cursor }];
+      },
+    });
+    const start = { cursor: `${cursor}~${resumeCursor(other as FoundRecord)}`, sinceMs: FIRST_MS };
+    const follow = collectFollow(hub, { start }, { positions: true });
+    // Until everything was emitted that had been written before.
+    await eventually(() => expect(follow.items.some(isPosition)).toBe(true));
+    await follow.stop();
+    expect(itemTexts(follow.items).slice(0, 2)).toEqual(['gap', 'position']);
+    expect(follow.items[0]).toMatchObject({ family: 'app.log', reason: 'gone' });
+  },
+);
+
 test('after a deleted record of a log without timestamps: a gap, then all that is left', async () => {
   const { dir, path } = log('one\ntwo\n');
   const record = await newestRecord(dir);

@@ -33,7 +33,17 @@ export function emitSince(
   start: StartPoint | undefined,
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  return new History(reader, start, deps).emit();
+  return reportOnce(new History(reader, start, deps).emit());
+}
+
+/** One loss may be found in several ways: of gaps of one log with nothing emitted between them, only the first is. */
+export async function* reportOnce(batches: AsyncIterable<FollowItem[]>): AsyncGenerator<FollowItem[], void, undefined> {
+  let wasGap = false;
+  for await (const items of batches) {
+    const isGap = items.length > 0 && items.every((item) => item.type === 'gap' && item.reason === 'gone');
+    if (!isGap || !wasGap) yield items;
+    wasGap = isGap;
+  }
 }
 
 /** Where a history ends that cannot end at a record: before a time, or with the files. */

@@ -3,7 +3,7 @@ import { groupFamilies } from '../../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
 import type { TailTarget } from '../tail/family-files.ts';
 import type { TailReader } from '../tail/tail-reader.ts';
-import { emitSince, familyGap, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
+import { emitSince, familyGap, findRecord, goneGap, inBatches, isGone, lastRecords, reportOnce } from './history.ts';
 import { type HistoryDeps, mergeStreams } from './search-history.ts';
 
 /** Records of a log without timestamps to begin with, where others begin at a time. */
@@ -84,7 +84,7 @@ async function* resume(
     const mark = markIn(only) ?? marks.at(-1);
     const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
     if (!(await only.moveAfter(resumePoint)))
-      yield* emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered, sinceMs }, deps);
+      yield* reportOnce(emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered, sinceMs }, deps));
     return;
   }
   let newestMs: number | undefined;
@@ -102,7 +102,7 @@ async function* resume(
       newestMs = laterTime(newestMs, timeMs);
     }
     if (!(await reader.moveAfter(resumePoint)))
-      named.push(() => emitAfter(reader, { resumePoint, mark, isStrict, sinceMs }, deps));
+      named.push(() => reportOnce(emitAfter(reader, { resumePoint, mark, isStrict, sinceMs }, deps)));
   }
   yield* mergeStreams(named, deps.permits);
   const fromStart = unnamed.map((reader) => () => emitSince(reader, undefined, deps));
