@@ -75,6 +75,11 @@ function collect(url: string) {
   });
   return {
     count: (type: ClusterFollowItem['type']) => items.filter((item) => item.type === type).length,
+    get gaps(): string[] {
+      return items
+        .flatMap((item) => (item.type === 'gap' && 'node' in item ? [`${item.node} ${item.family}`] : []))
+        .sort();
+    },
     get numbers(): Numbers {
       const numbers: Numbers = {};
       for (const item of items) {
@@ -126,6 +131,23 @@ describe('a follow of several members emits every record once, in the order of i
       await eventually(() => expect(follow.numbers).toEqual(cluster.written));
     }
     expect(follow.count('gap')).toBe(0);
+  });
+
+  it('and reports a gap where a log is gone while nobody was connected, although it does not exist yet', async () => {
+    const cluster = await NumberedCluster.start();
+    const follow = collect(cluster.node('a').url);
+    await eventually(() => expect(follow.count('position')).toBe(3));
+    cluster.write('b', 'late.log', 5);
+    await eventually(() => expect(follow.numbers).toEqual(cluster.written));
+    await cluster.node('a').stop();
+    await cluster.node('b').stop();
+    for (const file of ['first.log', 'second.log', 'late.log']) rmSync(join(cluster.node('b').logDir, file));
+    await cluster.node('b').start();
+    await cluster.node('a').start();
+    await eventually(() => expect(follow.gaps).toEqual(['b first.log', 'b late.log', 'b second.log']));
+    cluster.write('b', 'late.log', 5);
+    await eventually(() => expect(follow.numbers).toEqual(cluster.written));
+    expect(follow.count('gap')).toBe(3);
   });
 
   it('and reports a gap where a log was replaced while its member was down', async () => {

@@ -241,6 +241,24 @@ test.each([
   expect(again.items.filter(({ type }) => type === 'gap')).toEqual([]);
 });
 
+test.each([
+  ['as it was delivered', resumeCursor],
+  ['alone, as clients of a cluster know it', ({ cursor }: FoundRecord) => cursor],
+])('a log that was new in a follow of all logs is missed, too, if it is gone: its record %s', async (_, toCursor) => {
+  const { dir, path } = log(lines(1, 3));
+  const position = await positionOf(dir);
+  const late = join(dir, 'late.log');
+  writeFileSync(late, line(4));
+  const [record] = await take(openDir(dir), { family: 'late.log', start: { back: 1 } }, 1);
+  rmSync(late);
+  const cursor = `${position}~${toCursor(record as FoundRecord)}`;
+  const follow = collectFollow(openHub(dir), { start: { cursor, sinceMs: FIRST_MS } });
+  appendFileSync(path, line(5));
+  await eventually(() => expect(itemTexts(follow.items)).toEqual(['gap', line(5).trimEnd()]));
+  expect(follow.items[0]).toMatchObject({ family: 'late.log', reason: 'gone' });
+  await follow.stop();
+});
+
 test('after a deleted record: a continuation line at the start of what is left is sent', async () => {
   const { dir, path } = log(lines(1, 3));
   const record = await newestRecord(dir);

@@ -153,8 +153,8 @@ function lostLogs(marks: readonly RecordMark[], present: readonly TailTarget[], 
   const names = new Set(present.map(({ name }) => name));
   const absent = new Set<string>();
   for (const { file, delivered } of marks) {
-    // One that was never part of the follow, because its lines have no time, is not missed.
-    const tookPart = delivered && (onlyRaw || delivered.timeMs !== undefined);
+    // One that was never part of the follow, because its lines have no time, is not missed. A record alone was delivered.
+    const tookPart = delivered === undefined || onlyRaw || delivered.timeMs !== undefined;
     if (tookPart && !names.has(file)) absent.add(file);
   }
   if (absent.size === 0) return [];
