@@ -37,7 +37,7 @@ class NumberedCluster {
     const members = ['a', 'b', 'c'].map((id, index) => `${id}=http://127.0.0.1:${ports[index]}`);
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
       const old = line('old', Date.now() - 30 * DAY_MS);
-      const settings = { http: { port: ports[index] ?? 0 }, cluster: { nodeId: id, members, lastWordsMaxBytes: 0 } };
+      const settings = { http: { port: ports[index] ?? 0 }, cluster: { nodeId: id, members } };
       cluster.nodes.set(id, new RestartableNode({ 'first.log': old, 'second.log': old }, settings));
     }
     await Promise.all([...cluster.nodes.values()].map((node) => node.start()));

@@ -132,12 +132,7 @@ test('without any source every setting has its default', async () => {
       recordBytes: 67_108_864,
       recordMinutes: 30,
       recordKeepMs: 604_800_000,
-      lastWordsDir: '',
-      lastWordsMaxBytes: 67_108_864,
-      lastWordsKeepMs: 604_800_000,
       refreshMs: 30_000,
-      treeFrom: 65,
-      groupSize: 0,
     },
     archive: {
       url: '',
@@ -204,14 +199,6 @@ test('each value has its own source, independent of the others', async () => {
   expect(findSetting(loaded, 'grpc.port')).toMatchObject({ value: 0, source: 'env' });
   expect(findSetting(loaded, 'logging.gzip')).toMatchObject({ value: true, source: 'option' });
   expect(findSetting(loaded, 'logging.level')).toMatchObject({ value: 'info', source: 'default' });
-});
-
-test('a setting that was removed is accepted from every source, with a warning', async () => {
-  const text = '"cluster.tree-from". No longer has an effect: every member is asked directly.';
-  expect((await dir.loadText('[cluster]\ntree-from = 100\n')).warnings).toEqual([`porthole.toml: remove ${text}`]);
-  const loaded = await dir.load({ env: { PORTHOLE_CLUSTER_TREE_FROM: '0' } });
-  expect(loaded.warnings).toEqual([`environment PORTHOLE_CLUSTER_TREE_FROM: remove ${text}`]);
-  expect((await dir.load({})).warnings).toEqual([]);
 });
 
 test('a value equal to the default keeps the source it was given by', async () => {

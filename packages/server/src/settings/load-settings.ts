@@ -19,7 +19,7 @@ import {
   type Settings,
 } from './settings.ts';
 import { type Finding, formatProblems, PRECEDENCE, SettingsError } from './settings-error.ts';
-import { quote, showText } from './show-value.ts';
+import { showText } from './show-value.ts';
 
 /** Where settings come from, in rising precedence; below them all are the defaults. */
 export interface SettingsSources {
@@ -102,16 +102,10 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
     file,
     values,
     writesNothing,
-    warnings: [...layers.flatMap((layer) => layer.warnings), ...warnOfRemoved(values)],
+    warnings: layers.flatMap((layer) => layer.warnings),
     fileValues: fileLayer?.values ?? new Map(),
     sources: { ...sources, workDir, file: fileName, env: ownVariables(env) },
   };
-}
-
-function warnOfRemoved(values: readonly SettingValue[]): string[] {
-  return values.flatMap(({ definition: { key, about, removed }, source, origin }) =>
-    removed && source !== 'default' ? [`${origin}: remove ${quote(key)}. ${about}`] : [],
-  );
 }
 
 /** A copy: the environment of the process is shared, may change and contains unrelated secrets. */

@@ -36,8 +36,6 @@ export interface SettingRow {
   name?: string;
   /** Instead of `--section-name`. */
   flag?: string;
-  /** Accepted with a warning, and ignored: a node must start with the settings of an earlier version. */
-  removed?: boolean;
 }
 
 /**
@@ -277,10 +275,6 @@ export const SETTING_ROWS = {
       about: 'How long a merged search waits for the first records of a member before it continues without it.' },
     maxParallel: { kind: integer(1, 10_000), default: 64,
       about: 'Maximum number of members contacted at the same time.' },
-    treeFrom: { kind: integer(0, 10_000), default: 65, removed: true,
-      about: 'No longer has an effect: every member is asked directly.' },
-    groupSize: { kind: integer(0, 256), default: 0, removed: true,
-      about: 'No longer has an effect: every member is asked directly.' },
     recorders: { kind: integer(0, 16), default: 2,
       about: 'How many other nodes record what a member logs, so that it can be read when the member is gone. 0: none.' },
     recordDir: { kind: text.path, default: '',
@@ -291,12 +285,6 @@ export const SETTING_ROWS = {
       about: 'Minutes of the log of each member that this node records; the oldest is deleted first.' },
     recordKeepMs: { kind: duration('1s', '3650d'), default: 7 * DAY_MS,
       about: 'How long a member that left or failed stays listed, with what was recorded of it.' },
-    lastWordsDir: { kind: text.path, default: '', removed: true,
-      about: 'No longer has an effect: members are recorded, see `cluster.record-dir`.' },
-    lastWordsMaxBytes: { kind: size('0B', '1TiB'), default: 64 * MIB, removed: true,
-      about: 'No longer has an effect: members are recorded, see `cluster.record-bytes` and `cluster.recorders`.' },
-    lastWordsKeepMs: { kind: duration('1s', '3650d'), default: 7 * DAY_MS, removed: true,
-      about: 'No longer has an effect: members are recorded, see `cluster.record-keep`.' },
     refreshMs: { kind: duration('100ms', '1d'), default: 30_000,
       about: 'How often the clocks, configurations and lists of files of members are refreshed. With hundreds of members, each is refreshed less often.' },
   },

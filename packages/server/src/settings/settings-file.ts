@@ -28,12 +28,11 @@ function sectionSchema(section: string): object {
   };
 }
 
-function settingSchema({ kind, about, env, default: byDefault, removed }: SettingDefinition): object {
+function settingSchema({ kind, about, env, default: byDefault }: SettingDefinition): object {
   return {
     ...kind.schema,
-    description: `${about} ${removed ? 'Has no effect any more.' : `Environment variable: ${env}.`}`,
+    description: `${about} Environment variable: ${env}.`,
     default: kind.toJson(byDefault),
-    ...(removed && { deprecated: true }),
   };
 }
 
@@ -48,7 +47,7 @@ export function settingsTemplate(given: Readonly<Record<string, SettingScalar>> 
     '# "porthole doctor --config FILE" checks a file; "porthole serve --config FILE" starts a node with it.',
   ];
   const sections = SECTIONS.map((section) => {
-    const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section && !definition.removed);
+    const own = SETTING_DEFINITIONS.filter((definition) => definition.section === section);
     return [
       `[${section}]`,
       own.map((definition) => describedSetting(definition, given[definition.key])).join('\n\n'),
