@@ -160,10 +160,8 @@ describe('an invalid response', () => {
     expect(odd.requests).toHaveLength(1);
   });
 
-  it.each([
-    ['of a node of an earlier version', '[{"name":"a.log","size":1},{"name":"b.log","size":2}]'],
-    ['that is damaged', '[{"name":"a.log","size":1,"learned":{"facts":[null],"samples":[],"unfit":[],"example":""}}]'],
-  ])('the format of one file %s is absent', async (_name, body) => {
+  it('the format of one file that is damaged is absent', async () => {
+    const body = '[{"name":"a.log","size":1,"learned":{"facts":[null],"samples":[],"unfit":[],"example":""}}]';
     const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
     const files = await testClient({ url: odd.url }).logFiles({ file: 'a.log' });
     expect(files).toEqual([{ name: 'a.log', size: 1 }]);

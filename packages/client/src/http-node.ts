@@ -138,13 +138,8 @@ export class HttpNode implements NodeClient {
 
   async logFiles({ file, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     checkOptions('logFiles', options);
-    const files = await requestJson(
-      { path: PATHS.logFiles, query: encodeLogFiles({ file }), ...options },
-      this.#deps,
-      decodeLogFiles,
-    );
-    // Nodes of earlier versions return all.
-    return file === undefined ? files : files.filter(({ name }) => name === file);
+    const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles({ file }), ...options };
+    return requestJson(httpRequest, this.#deps, decodeLogFiles);
   }
 
   async viewLog(request: ViewLogRequest, options: CallOptions = {}): Promise<ByteStream> {

@@ -166,7 +166,7 @@ export interface RoleDifferences {
   comparedKeys: number;
   /** Secrets that could not be compared, because not every member reports a fingerprint. */
   notCompared: string[];
-  /** The members that report none, by such a key. Absent in the responses of earlier versions. */
+  /** The members that report none, by such a key. */
   withoutFingerprint?: Record<string, string[]>;
   differences: ConfigDifference[];
 }

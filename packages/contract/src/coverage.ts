@@ -74,7 +74,7 @@ export function isUnread({ code }: { code: string }): boolean {
   return !NOTICES.has(code);
 }
 
-/** How much of what was requested a response is; of earlier versions, as far as they say. */
+/** How much of what was requested a response is: what it says, or what follows from its other fields. */
 export function coverageOf(response: ResponseFacts, asked: AskedRange = {}): Coverage {
   if (response.coverage) return response.coverage;
   const missing = [

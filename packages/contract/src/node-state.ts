@@ -226,7 +226,7 @@ export interface CallOptions {
 }
 
 export interface LogFilesOptions extends CallOptions {
-  /** Only this file, with `learned`. Nodes of earlier versions return all files, without it. */
+  /** Only this file, with `learned`. */
   file?: string | undefined;
 }
 
@@ -278,7 +278,7 @@ export interface SearchOptions extends CallOptions {
   reusesMemory?: boolean;
   /**
    * With `raw`, nothing else of the records is used but position, time and `raw`: the rest may be left out, the message being
-   * empty then, or not. Nodes of earlier versions send all.
+   * empty then, or not.
    */
   onlyRaw?: boolean;
 }
@@ -295,8 +295,7 @@ export interface FollowOptions extends CallOptions {
    */
   heartbeatMs?: number;
   /**
-   * Asks for the text of records instead of them where that is possible, see `FollowedText`, for a query with `raw`. Nodes of
-   * earlier versions send records.
+   * Asks for the text of records instead of them where that is possible, see `FollowedText`, for a query with `raw`.
    */
   texts?: boolean;
   /**

@@ -222,7 +222,7 @@ export interface ScanReport {
   skippedBytes: number;
   /**
    * Bytes neither scanned nor known: according to a few probed times, they are outside the time range. A record there
-   * that is more than a minute out of order would be missing. Absent in the responses of older nodes.
+   * that is more than a minute out of order would be missing.
    */
   unreadBytes?: number;
   /** Files scanned. */

@@ -14,7 +14,7 @@ import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { clusterBackend, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
-import { checkQuery, localFormats, localOptions, memberSelection, requireQueries } from './source-flags.ts';
+import { checkQuery, localFormats, localOptions, memberSelection } from './source-flags.ts';
 import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 
 /** In addition to the main thread, which scans as well. */
@@ -188,7 +188,6 @@ class SourceOpener {
     const client = await openNode(this.#invocation, url);
     const selected = { ...(nodes && { nodes }), ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
     const description = await queryCluster(client, () => client.describe());
-    requireQueries(this.#invocation, client, description);
     const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
     // The archive has logs, not files.
     const named = isPast && file !== undefined ? { family: file } : undefined;
@@ -234,9 +233,7 @@ class SourceOpener {
     const clock = new ResponseClock();
     const client = await openNode(this.#invocation, url, { clock });
     try {
-      const description = await client.describe();
-      const { timeZone, clockMs } = description;
-      requireQueries(this.#invocation, client, description);
+      const { timeZone, clockMs } = await client.describe();
       const zone = createZone(timeZone);
       return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {

@@ -1,5 +1,4 @@
-import type { NodeClient } from '@porthole/client';
-import { type MemberSelection, type NodeDescription, PortholeError, parseQuery } from '@porthole/contract';
+import { type MemberSelection, PortholeError, parseQuery } from '@porthole/contract';
 import type { LogDirOptions, UserFormat, Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -34,14 +33,6 @@ export function memberSelection(invocation: Invocation): Pick<MemberSelection, '
   const role = invocation.text('role');
   const labels = invocation.texts('label');
   return { ...(role !== undefined && { role }), ...(labels.length > 0 && { labels }) };
-}
-
-/** What a node that knows queries by field can do; older ones would ignore the query and return every record. */
-const SINCE_QUERIES = 'logTop';
-
-export function requireQueries(invocation: Invocation, { url }: NodeClient, { capabilities }: NodeDescription): void {
-  if (invocation.text('query') === undefined || capabilities.includes(SINCE_QUERIES)) return;
-  throw new ProgramError(`the node at ${url} does not support --query; update it, or use --grep, --level and --regex`);
 }
 
 /** Throws if `--query` is invalid, with the character that is wrong. To be called before anything is contacted. */

@@ -139,36 +139,6 @@ it('a Porthole node is requested for what it lacks once a minute, and is not rea
   expect(asked).toBe(2);
 });
 
-it('a node without the routes that came with queries is not sent any: it would ignore them and return everything', async () => {
-  const query = { kind: 'field', field: 'shard', operator: '=', value: '13' } as const;
-  const isNew = { now: false };
-  const client = new FakeNode({
-    describe: async () =>
-      ({ clockMs: 1, capabilities: ['logSearch', ...(isNew.now ? ['logTop'] : [])] }) as NodeDescription,
-    follow: async function* () {
-      yield [];
-    },
-  });
-  const calls: [string, (node: NodeState) => Promise<unknown>][] = [
-    ['search', (node) => collectItems(searchItems(node, { ...SEARCH, query }))],
-    ['fields of records', (node) => collectItems(searchItems(node, { ...SEARCH, fields: ['shard'] }))],
-    ['follow', (node) => collectItems(node.followLogs({ start: 'end', query }))],
-    ['histogram', (node) => node.logHistogram({ buckets: 1, query })],
-    ['digest', (node) => node.logDigest({ limit: 1, query })],
-  ];
-  const member = memberNode(client);
-  for (const [name, call] of calls)
-    await expect(call(member), name).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: /is older/ });
-  expect(client.searches.length + client.follows.length).toBe(0);
-  await collectItems(searchItems(member, SEARCH));
-  expect(client.searches).toEqual([SEARCH]);
-  // Its next description, which is requested to measure its clock, is of a newer version.
-  isNew.now = true;
-  await member.describe();
-  await collectItems(searchItems(member, { ...SEARCH, query }));
-  expect(client.searches.at(-1)).toEqual({ ...SEARCH, query });
-});
-
 it('a server that responds 404 to everything is not taken for a contract-only node', async () => {
   const isUp = { describe: false };
   const client = new FakeNode({

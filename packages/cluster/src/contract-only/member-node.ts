@@ -7,8 +7,6 @@ import {
   type NodeDescription,
   type NodeObject,
   type NodeState,
-  PortholeError,
-  type RouteId,
   type ViewRequest,
 } from '@porthole/contract';
 import { assertSafeName } from '@porthole/logs';
@@ -21,14 +19,8 @@ import { safeEntries } from './plan-files.ts';
 /** Error codes of a member that did not respond. */
 const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
 
-/** The route that came with queries: a node without it ignores them and would return everything. */
-const QUERY_ROUTE: RouteId = 'logTop';
-
 /** How long a route that a member lacks is not requested again: a page that a proxy shows during a restart looks the same. */
 const UNSUPPORTED_MS = 60_000;
-
-/** Parameters that such a node ignores. */
-const QUERY_PARAMETERS = ['query', 'fields'] as const;
 
 /** Keeps the records of one follow. */
 export interface FollowKeeper {
@@ -64,8 +56,6 @@ export class MemberNode extends DelegatedNode implements NodeState {
   #isKnown = false;
   #contract: { node: ContractNode; as: NodeObject; reason: unknown; isDoubted: boolean } | undefined;
   readonly #describing = new Shared<NodeDescription>({ endsUnwatched: true });
-  /** Routes it has, as it last described itself. */
-  #capabilities: unknown;
   #timeZone = '';
 
   constructor(options: MemberNodeOptions) {
@@ -171,7 +161,6 @@ export class MemberNode extends DelegatedNode implements NodeState {
     if (this.#contract) return this.#contract.node;
     const unsupported = this.#unsupported.get(operation);
     if (unsupported && this.#nowMs() < unsupported.untilMs) throw unsupported.error;
-    if (hasQuery(request)) await this.#requireQueries(options);
     return this.#options.client;
   }
 
@@ -186,16 +175,8 @@ export class MemberNode extends DelegatedNode implements NodeState {
     if (this.#contract) void owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
     this.#isPorthole = true;
     this.#isKnown = true;
-    this.#capabilities = description.capabilities;
     this.#timeZone = description.timeZone ?? '';
     return description;
-  }
-
-  /** Throws for a node that does not know queries. */
-  async #requireQueries(options: CallOptions): Promise<void> {
-    if (this.#capabilities === undefined) await this.describe(options);
-    const isNew = Array.isArray(this.#capabilities) && this.#capabilities.includes(QUERY_ROUTE);
-    if (!isNew) throw new PortholeError('NOT_SUPPORTED', 'the node is older and does not know "query" and "fields"');
   }
 
   async #describeFirst(options: CallOptions): Promise<NodeDescription> {
@@ -251,9 +232,4 @@ function withoutText(item: FollowItem): FollowItem {
   if (item.type !== 'record') return item;
   const { raw: _raw, ...record } = item;
   return record;
-}
-
-function hasQuery(request: object | undefined): boolean {
-  const given: Partial<Record<string, unknown>> = { ...request };
-  return QUERY_PARAMETERS.some((name) => given[name] !== undefined);
 }

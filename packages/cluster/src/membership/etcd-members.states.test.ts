@@ -23,7 +23,7 @@ describe('the states of members in etcd', () => {
       const states = (await first.states?.read({ signal })) ?? new Map();
       expect([...states].map(([id, value]) => [id, Buffer.from(value).toString()])).toEqual([['b', 'two']]);
     });
-    // Nothing that a member of an earlier version would take for a registration.
+    // No state is where registrations are.
     expect((await etcd.list('/porthole/test/members/')).map(({ key }) => key)).toHaveLength(2);
     expect(first.state.detail).toBeNull();
     await second.close();

@@ -22,7 +22,7 @@ export function isSilent(outcome: MemberOutcome): boolean {
   return SILENT.has(outcome);
 }
 
-/** For a node that reports no role: an older version. */
+/** For a node that reports no role. */
 const DEFAULT_ROLE = 'node';
 
 /** Included in every report of a member. */

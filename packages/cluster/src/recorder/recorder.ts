@@ -50,7 +50,7 @@ const BUSY_MS = 3000;
 /** A node notices what was written after this time at the latest, unless its machine has no time for it. */
 const READ_MS = 1000;
 
-/** Members of earlier versions do not say when they have sent all that was there before. */
+/** A member that has not said by then that it has sent all that was there before is taken to have. */
 const CAUGHT_UP_MS = 30_000;
 
 /** When it last heard of a member is written so often, besides when it changes whether it does. */

@@ -238,7 +238,7 @@ export class Recordings {
     return new RecordedNode({ id, recording, profile, logs, label, ...(await this.#past(id, label)) });
   }
 
-  /** Nothing if none of its events were recorded: an older version has none. */
+  /** Nothing if none of its events were recorded. */
   async #past(id: string, label: string): Promise<{ past?: NodePast }> {
     const recording = await this.openEvents(id);
     if (recording.facts.asOfMs === 0) return {};

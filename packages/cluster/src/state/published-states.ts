@@ -19,7 +19,7 @@ const FIRST_MS = 2000;
 /** Counts change all the time: they are written this often. etcd keeps every value until it is compacted. */
 const RENEW_MS = 60_000;
 
-/** Nodes of earlier versions, and those that cannot write, have none that is so recent: they are asked. */
+/** Nodes that cannot write have none that is so recent: they are asked. */
 const TRUSTED_MS = 2.5 * RENEW_MS;
 
 /** What is known of a clock is not exact. */

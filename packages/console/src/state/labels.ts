@@ -10,7 +10,6 @@ const MAX_OFFERED = 200;
 
 interface Labelled {
   id: string;
-  /** Absent in the responses of earlier versions. */
   labels?: Labels;
   role?: string;
 }

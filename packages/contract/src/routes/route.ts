@@ -141,12 +141,12 @@ export const POST_PATHS: ReadonlySet<string> = new Set([
   PATHS.clusterLogMoment,
 ]);
 
-/** Says what a search or a follow uses of the records. A hint that nodes of earlier versions do not know, so they send all of it. */
+/** Says what a search or a follow uses of the records: a hint, the rest may be sent, too. */
 export const RECORDS_HEADER = 'porthole-records';
 
 /**
  * Milliseconds without an event after which a follow wants a heartbeat. The response has what the node does; without
- * it, the node is of an earlier version, and sends one every 15 s unless it was configured otherwise.
+ * it, nothing is known about its heartbeats.
  */
 export const HEARTBEAT_HEADER = 'porthole-heartbeat';
 

@@ -8,7 +8,7 @@ import type * as Errors from '../errors/errors.ts';
  *
  *   @asType number    a number that need not be whole, as all others are
  *   @minimum N
- *   @required         present in every response, though earlier versions leave it out
+ *   @required         present in every response, though clients do not insist on it
  */
 
 export type * from '@porthole/logs/types';

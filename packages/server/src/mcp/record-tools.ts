@@ -105,7 +105,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
       if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
       if (newSinceMs !== undefined && !baseline?.isComplete)
         gaps.push(
-          `what is new is not known: older records were not all read: ${baseline?.detail ?? 'earlier version'}`,
+          `what is new is not known: older records were not all read: ${baseline?.detail ?? 'for an unknown reason'}`,
         );
       return {
         coverage: { about: `every group of matching records of ${countNodes(members)}`, gaps },

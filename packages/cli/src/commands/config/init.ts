@@ -18,7 +18,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   await write(file, settingsTemplate(), flag);
   const schema = join(dirname(file), SCHEMA_FILE);
-  // Made by this program and nothing else: one of an earlier version is replaced.
+  // Made by this program and nothing else: one that exists is replaced.
   await write(schema, `${JSON.stringify(settingsSchema(), null, 2)}\n`, 'w');
   await terminal.write(`${file}\n`);
   terminal.note(`editors check it with ${schema}; "porthole serve --config ${file}" starts a node with it`);

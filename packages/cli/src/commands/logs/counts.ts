@@ -219,8 +219,7 @@ function newNotes(
   invocation: Invocation,
   time: (timeMs: number) => string,
 ): string[] {
-  if (invocation.text('new-since') === undefined) return [];
-  if (!baseline) return ['? marks groups that may be new: a node of an earlier version compares only since --since'];
+  if (invocation.text('new-since') === undefined || !baseline) return [];
   const { fromMs, isComplete, detail = 'for an unknown reason' } = baseline;
   const compared = fromMs === null ? 'nothing older matches' : `compared with records since ${time(fromMs)}`;
   return [

@@ -151,8 +151,7 @@ function writeToken(
   { giver, id, ...members }: CursorClocks & Pick<Token, 'giver' | 'id'>,
 ): unknown[] {
   const { node = null, marginMs, startMs = null, behind } = reach;
-  // Earlier versions have a third value.
-  const groups = behind.map(({ ids, ...own }) => [writeReach(own), [...ids].join(''), 0]);
+  const groups = behind.map(({ ids, ...own }) => [writeReach(own), [...ids].join('')]);
   const clocks = [clockMark(members), largestUncertainty(members)];
   return [
     giver,
@@ -189,7 +188,7 @@ function readToken(written: readonly unknown[]): Token {
 }
 
 function readBehind(written: unknown): BehindMembers {
-  const [own, ids] = readList(written, 3);
+  const [own, ids] = readList(written, 2);
   const text = readText(ids, MAX_CURSOR_CHARACTERS);
   if (text.length % SHORT_ID !== 0) throw invalidCursor();
   return { ...readReach(own), ids: new Set(text.match(/.{4}/gs)) };

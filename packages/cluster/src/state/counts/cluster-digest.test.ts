@@ -135,7 +135,7 @@ describe('a group is new', () => {
     expect(judged(onlyNew)).toEqual([['x', 'unknown']]);
   });
 
-  it('not because a member of an earlier version says so, which compared with the time range only', async () => {
+  it('not because a member says so that compared with the time range only', async () => {
     const states = { a: nodeLogging({ early: [10, 80], x: [80] }, { baseline: undefined as never, ...stopped }) };
     expect(judged(await clusterDigest(fakeDeps({ states }), request))).toEqual([
       ['early', false],

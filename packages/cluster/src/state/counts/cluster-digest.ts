@@ -133,7 +133,7 @@ function toClusterGroups(
   const shift = (timeMs: number | null) => (timeMs === null ? null : toOwnTime(clock, timeMs));
   return groups.map(({ sample, ...group }) => ({
     ...group,
-    // Earlier versions compared only with the time range.
+    // Otherwise it was compared with the time range at most.
     isNew: group.isNew && baseline?.isComplete === true,
     firstMs: shift(group.firstMs),
     lastMs: shift(group.lastMs),

@@ -67,7 +67,7 @@ it('the number of values is exact where all members show all of theirs, and a mi
   ]);
 });
 
-it('members are asked for more fields than are returned; one that is older or invalid is reported and left out', async () => {
+it('members are asked for more fields than are returned; one without the route or with an invalid response is reported and left out', async () => {
   const limits: number[] = [];
   const a = fakeNode({
     async logFields({ limit }) {

@@ -150,7 +150,7 @@ describe('a member that', () => {
   };
 
   it.each([
-    ['is older', fakeNode(), 'not supported'],
+    ['has no such route', fakeNode(), 'not supported'],
     ['never responds', fakeNode({ logTop: hang }), 'timeout'],
     ['counts less than nothing', odd({ values: [{ value: 'x', count: -1 }] }), 'version'],
     ['lists what is no text', odd({ values: [{ value: 1, count: 1 }] }), 'version'],

@@ -30,11 +30,6 @@ test('only what was read is a number: nothing of a silent node, nothing after th
     c: { cells: [1, 0, null, null], errors: 1 },
   });
   expect(most).toBe(4);
-  const part = errorStrip(
-    { fromMs: 0, toMs: 40, bucketMs: 10, count: 4 },
-    { ...histogram, counted: { fromMs: 20, toMs: 40 } },
-  );
-  expect(part.byNode.get('a')?.cells).toEqual([2, null, 4, 0]);
 });
 
 test('what was not counted of one node does not show as none, and leaves the others as they are', () => {

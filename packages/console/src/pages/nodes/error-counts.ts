@@ -63,15 +63,13 @@ export function stripRange({ fromMs, toMs }: { fromMs: number; toMs: number }): 
 /** Only what was read is a number: a node that did not respond has none, one that is gone none after its end. */
 export function errorStrip(range: StripRange, histogram: ClusterHistogram): ErrorStrip {
   const { fromMs, bucketMs, count } = range;
-  const { counted, members, buckets, coverage } = histogram;
+  const { members, buckets, coverage } = histogram;
   const byNode = new Map<string, NodeCells>();
   let most = 0;
-  // Nodes of earlier versions only say what was counted of all members.
-  const isOfAll = members.every(({ coveredFromMs }) => coveredFromMs === undefined);
   for (const report of members) {
     const { id, outcome, asOfMs } = report;
     const endMs = outcome === 'ok' ? Number.POSITIVE_INFINITY : (asOfMs ?? Number.NEGATIVE_INFINITY);
-    const part = isOfAll ? counted : countedOf(report);
+    const part = countedOf(report);
     const cells = Array.from({ length: count }, (_, index): number | null => {
       const startMs = fromMs + index * bucketMs;
       const isCounted = part === null || (startMs + bucketMs > part.fromMs && startMs <= part.toMs);

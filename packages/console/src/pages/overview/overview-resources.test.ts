@@ -60,8 +60,8 @@ test('nothing is said to be new or not, unless everything was read', () => {
   expect(newSitesText({ ...empty, members: [report, stopped] })).toMatch(
     /^Whether anything is new is not known: not everything was read\.$/,
   );
-  const { baseline: _baseline, ...earlier } = empty;
-  expect(newSitesText(earlier)).toMatch(/^Whether anything is new is not known/);
+  const { baseline: _baseline, ...uncompared } = empty;
+  expect(newSitesText(uncompared)).toMatch(/^Whether anything is new is not known/);
   expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 1 })).toBeNull();
   expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 9 })).toBe('About 8 more.');
   const unknown = { ...GROUP, isNew: false, isNewUnknown: true } as const;

@@ -94,7 +94,7 @@ export function newSitesText(digest: ClusterDigest): string | null {
 }
 
 function compared(baseline: ClusterDigest['baseline']): string {
-  return baseline?.detail ?? 'a node of an earlier version compares with the last hour only';
+  return baseline?.detail ?? 'for an unknown reason';
 }
 
 /** The records of a group, as closely as a log view can select them. */
