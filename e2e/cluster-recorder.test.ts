@@ -45,15 +45,15 @@ class Writer {
   }
 }
 
-/** Resolves when what a node writes arrives at another one as it is written. */
+/** Resolves when another node has what a node wrote after the call. */
 async function untilRecorded(by: ClusterProcess, id: string): Promise<void> {
+  const calledMs = Date.now();
   await eventually(async () => {
     const { status, body } = await by.request(`/api/v1/cluster/recordings/${id}`);
     expect(status).toBe(200);
-    const { ageMs, lostAgeMs, lastRecordMs } = JSON.parse(body);
+    const { lostAgeMs, lastRecordMs } = JSON.parse(body);
     expect(lostAgeMs).toBeNull();
-    expect(ageMs).toBeLessThan(1500);
-    expect(Date.now() - lastRecordMs).toBeLessThan(1500);
+    expect(lastRecordMs).toBeGreaterThan(calledMs);
   });
 }
 

@@ -124,8 +124,7 @@ describe('what is wrong or too much is refused', () => {
     expect(problemOf(text)).toContain(detail);
   });
 
-  it('in little time, whatever it is', () => {
-    const begin = performance.now();
+  it('also where one that tries every way to read it would never end', () => {
     const deep = [
       `${'1+'.repeat(2000)}1`,
       `{a="b"}${' |= ``'.repeat(600)} |`,
@@ -135,7 +134,6 @@ describe('what is wrong or too much is refused', () => {
     for (const text of deep) expect(problemOf(text)).toMatch(/^invalid|not supported/);
     for (const text of ['(', '{', '|', '{a="b"}|', 'sum(', '"', '{a="b"} | json | x=1 and ', '\u0000'])
       expect(problemOf(text.repeat(Math.floor(4096 / text.length)))).not.toBe('');
-    expect(performance.now() - begin).toBeLessThan(5000);
   });
 });
 
