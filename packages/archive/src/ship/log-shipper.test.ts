@@ -8,9 +8,10 @@ import {
   renameSync,
   rmSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
@@ -87,6 +88,18 @@ describe('records are shipped exactly once', () => {
     await setting.expectTexts(lines(270));
     await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagMs: 0, lagBytes: 0 }));
     expect(shipper.status()).toMatchObject({ problem: null, shippedRecords: 270, lostBytes: 0 });
+  });
+
+  it('and the position of a log that is gone for more than 30 days is dropped when it starts', async () => {
+    const setting = await ShipSetting.create(server);
+    writeFileSync(setting.path, lines(10));
+    const gone = join(setting.positionsDir, `${'0'.repeat(32)}.json`);
+    writeFileSync(gone, '');
+    utimesSync(gone, 0, 0);
+    await setting.start();
+    await setting.expectTexts(lines(10));
+    await eventually(() => expect(readdirSync(setting.positionsDir)).not.toContain(basename(gone)));
+    await eventually(() => expect(readdirSync(setting.positionsDir)).toHaveLength(1));
   });
 
   it('through a copy and a truncation', async () => {

@@ -4,7 +4,7 @@ import { type LogDir, type LogFileDetails, pause } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import { BatchBuilder, BatchSender } from './batch-sender.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
-import { PendingBatch, type PendingLog, PositionFile } from './positions.ts';
+import { dropGonePositions, PendingBatch, type PendingLog, PositionFile } from './positions.ts';
 import { type Refusal, type ShipProblem, type Sink, toProblem } from './sink.ts';
 
 export interface ShipperOptions {
@@ -66,6 +66,9 @@ const ROOM_MS = 2000;
 /** What closing waits for the batch in flight: what it does not end is sent again by the next run. */
 const CLOSE_MS = 1500;
 
+/** How often positions of logs that are gone are looked for. */
+const DROP_MS = 86_400_000;
+
 /** Ships the records of a node's logs, in the background. */
 export class LogShipper {
   readonly #options: ShipperOptions;
@@ -82,6 +85,7 @@ export class LogShipper {
   /** Problems of sending and of reading: the first one counts. */
   #problems: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined } = {};
   #isResumed = false;
+  #droppedMs = -Infinity;
   /** Whether the last round ended before everything was read. */
   #isBehind = false;
   #running = NO_WORK;
@@ -195,6 +199,9 @@ export class LogShipper {
       if (hasMore && hasRoom) await reader.read(this.#turn());
     }
     if (hasRoom) await this.#flush();
+    if (lookedMs - this.#droppedMs < DROP_MS) return;
+    this.#droppedMs = lookedMs;
+    await dropGonePositions(positionsDir, families.keys(), lookedMs);
   }
 
   async #openReader(log: string, pending?: PendingLog): Promise<LogReader> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson } from '@porthole/contract';
 import type { FileEntry, GoneFiles } from './log-files.ts';
@@ -69,8 +69,7 @@ export class PositionFile {
   constructor(dir: string, log: string) {
     this.#dir = dir;
     this.#log = log;
-    // Names of logs may contain slashes, and more characters than a file name.
-    this.#path = join(dir, `${hashOf(log).slice(0, 32)}.json`);
+    this.#path = join(dir, positionName(log));
   }
 
   /** `undefined` if there is none, or if it is damaged: then the archive knows what it has. */
@@ -85,6 +84,33 @@ export class PositionFile {
   async write(state: ShippedState): Promise<void> {
     await replaceFile(this.#dir, this.#path, [JSON.stringify(state)]);
   }
+}
+
+/** Names of logs may contain slashes, and more characters than a file name. */
+function positionName(log: string): string {
+  return `${hashOf(log).slice(0, 32)}.json`;
+}
+
+/** How long the position of a log that is gone is kept: it may come back, as with a directory that is mounted again. */
+export const KEEP_GONE_MS = 30 * 86_400_000;
+
+/** Positions of logs that are gone, at most: those that are gone for longest are dropped first. */
+export const MAX_GONE = 10_000;
+
+/** Drops positions of logs that are gone for long, or of too many. To be called about once a day: it marks those of the others. */
+export async function dropGonePositions(dir: string, present: Iterable<string>, nowMs: number): Promise<void> {
+  const kept = new Set(Array.from(present, positionName));
+  const gone: { path: string; seenMs: number }[] = [];
+  for (const name of await readdir(dir)) {
+    if (!/^[0-9a-f]{32}\.json$/.test(name)) continue;
+    const path = join(dir, name);
+    const now = new Date(nowMs);
+    if (kept.has(name)) await utimes(path, now, now);
+    else gone.push({ path, seenMs: (await stat(path)).mtimeMs });
+  }
+  gone.sort((a, b) => b.seenMs - a.seenMs);
+  for (const [index, { path, seenMs }] of gone.entries())
+    if (index >= MAX_GONE || nowMs - seenMs > KEEP_GONE_MS) await rm(path, { force: true });
 }
 
 /** The batch in flight: whether it was stored is not known after a crash, so the very same one is sent again. */
