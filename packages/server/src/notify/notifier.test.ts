@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -160,6 +160,22 @@ it('what was not sent when the node ended is sent when it starts, and nothing el
   await start();
   write('three');
   await eventually(() => expect(receiver.messages()).toEqual(['one', 'two', 'three']));
+});
+
+it('events of the same millisecond that differ in anything have different ids', async () => {
+  const receiver = await startReceiver();
+  const { dir, start, events, write } = await startNode({ url: receiver.url });
+  write('one');
+  await events.flush();
+  const path = join(dir, 'events.log');
+  const line = readFileSync(path, 'utf8');
+  const others = [line.replace('WARN', 'ERROR'), line.replace('a.b', 'a.c'), line.replace('one', 'two')];
+  appendFileSync(path, others.join(''));
+  await start();
+  await eventually(() => expect(receiver.received).toHaveLength(4));
+  const sent = receiver.received.map(({ body }) => JSON.parse(body) as { id: string; time: string });
+  expect(new Set(sent.map(({ time }) => time)).size).toBe(1);
+  expect(new Set(sent.map(({ id }) => id)).size).toBe(4);
 });
 
 it('an event whose position was not written any more is sent again, with the same id', async () => {

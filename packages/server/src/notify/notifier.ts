@@ -213,7 +213,7 @@ class Lane {
     for (;;) {
       const turn = (await senders?.turn(webhook.name, shared)) ?? 'here';
       if (turn === 'here') {
-        await this.#send({ id: `${node} ${eventId(event)}`, cluster, node, event });
+        await this.#send({ id: eventId(node, event), cluster, node, event });
         senders?.sent(webhook.name, shared);
         break;
       }
@@ -291,10 +291,10 @@ class Lane {
   }
 }
 
-/** Of the event itself: where it is in a file changes with rotation, and with what is known of a short file. */
-function eventId({ timeMs, kind, message, fields }: NodeEvent): string {
-  const content = JSON.stringify([kind, message, fields]);
-  return `${new Date(timeMs).toISOString()} ${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
+/** Of all of the event itself: where it is in a file changes with rotation, and with what is known of a short file. */
+function eventId(node: string, { timeMs, kind, level, message, fields }: NodeEvent): string {
+  const content = JSON.stringify([node, timeMs, kind, level, message, fields]);
+  return `${node} ${new Date(timeMs).toISOString()} ${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }
 
 /** Whether events are missing that no file has any more. */
