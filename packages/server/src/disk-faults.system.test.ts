@@ -5,6 +5,7 @@ import type { ConfigHistory } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ownDirs } from './own-dirs.ts';
 import { requestJson, sendRequest } from './testing/send-request.ts';
 import { startWithSharedThreads, testSettings } from './testing/test-node.ts';
 
@@ -71,20 +72,15 @@ describe.skipIf(!canMount())('a disk for the data of a node', () => {
 
 it('what a killed process has left half-written is removed at the next start, and that of a living one is not', async () => {
   const data = tempDir();
-  const begun = [
-    'events/own/running.json',
-    'config-history/0123456789abcdef.json',
-    'recorded/m/recording.json',
-    'index/salt',
-  ];
-  for (const name of begun)
-    for (const end of [KILLED, RUNNING]) {
-      mkdirSync(dirname(join(data, name)), { recursive: true });
-      writeFileSync(join(data, `${name}.${end}`), 'half');
-    }
+  const { recorded, ...dirs } = ownDirs({ logging: { dir: join(data, 'own') }, cluster: { recordDir: '' } } as never);
+  const begun = [...Object.values(dirs), join(recorded, 'm')].map((dir) => join(dir, 'state.json'));
+  for (const path of begun) {
+    mkdirSync(dirname(path), { recursive: true });
+    for (const end of [KILLED, RUNNING]) writeFileSync(`${path}.${end}`, 'half');
+  }
   await startOn(data);
   await eventually(() => {
-    expect(begun.filter((name) => existsSync(join(data, `${name}.${KILLED}`)))).toEqual([]);
+    expect(begun.filter((path) => existsSync(`${path}.${KILLED}`))).toEqual([]);
   });
-  expect(begun.filter((name) => existsSync(join(data, `${name}.${RUNNING}`)))).toEqual(begun);
+  expect(begun.filter((path) => existsSync(`${path}.${RUNNING}`))).toEqual(begun);
 });
