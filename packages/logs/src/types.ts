@@ -157,7 +157,7 @@ export interface SearchQuery extends LogSelection, RecordFilter {
   before: number;
   after: number;
   start?: StartPoint;
-  /** Cursor of the record to stop before. */
+  /** Cursor of the record to stop before; logs without one in it are not read. */
   until?: string;
   /** Include the original text of the record. */
   raw?: boolean;

@@ -216,7 +216,6 @@ export class RecordedNode implements NodeState {
 
   /** Positions of the member as positions of the recording. */
   async #startIn({ start, until, order }: SearchQuery): Promise<Pick<SearchQuery, 'start' | 'until'>> {
-    if (this.#isCopy) return {};
     const translated = {
       ...(start && { start: await this.#startPoint(start, order) }),
       ...(until !== undefined && { until: await this.#toRecorded(until, order) }),
@@ -227,7 +226,7 @@ export class RecordedNode implements NodeState {
   }
 
   async #startPoint(start: StartPoint, order: SearchQuery['order']): Promise<StartPoint> {
-    if ('timeMs' in start) return start;
+    if ('timeMs' in start || ('offset' in start && this.#isCopy)) return start;
     if ('offset' in start) throw this.#notRecorded('the file that this offset is in');
     if ('cursor' in start) return { cursor: await this.#toRecorded(start.cursor, order) };
     return { record: await this.#toRecorded(start.record, order) };
@@ -235,12 +234,17 @@ export class RecordedNode implements NodeState {
 
   async #toRecorded(cursor: string, order: SearchQuery['order']): Promise<string> {
     if (cursor === START_CURSOR) return cursor;
+    // A position names files: of those of one log, the last one counts.
+    const lasts = new Map(decodeCursor(cursor).map((mark) => [this.#recording.familyOf(mark.file), mark]));
+    if (this.#isCopy) return joinCursors([...lasts.values()].map(encodeMark));
     const marks: string[] = [];
-    for (const mark of decodeCursor(cursor)) {
-      const place = this.#recording.toRecorded(mark, order);
-      if (place === undefined)
-        throw new PortholeError('CURSOR_GONE', `what was recorded of "${this.#id}" lacks this record`);
-      if (place === 'start') continue;
+    const places = [...lasts.values()].map((mark) => this.#recording.toRecorded(mark, order));
+    // What was recorded begins at one time in all logs: behind a position that it has in one, it has nothing to leave out of
+    // another whose position it lacks.
+    if (places.every((place) => place === undefined))
+      throw new PortholeError('CURSOR_GONE', `what was recorded of "${this.#id}" lacks this record`);
+    for (const place of places) {
+      if (place === undefined || place === 'start') continue;
       marks.push(
         encodeMark({ ...(await this.#markOf(place.name)), file: place.name, ...positionAnchor(place.offset) }),
       );

@@ -209,7 +209,11 @@ const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW, typeo
     proto: 'offset',
     cli: PAGED_BY_CURSOR,
   },
-  until: { meaning: 'Stop before the record of this cursor.', proto: 'until', cli: PAGED_BY_CURSOR },
+  until: {
+    meaning: 'Stop before the record of this cursor; logs without one in it are not read.',
+    proto: 'until',
+    cli: PAGED_BY_CURSOR,
+  },
   raw: {
     meaning: '`true`: each record also has its text exactly as the file contains it.',
     proto: 'raw',

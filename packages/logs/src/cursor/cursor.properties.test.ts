@@ -107,6 +107,26 @@ describe('a cursor still finds its record', () => {
   });
 });
 
+test.each(['newest', 'oldest'] as const)(
+  'a range of all logs that ends in some is in those alone, %s first',
+  async (order) => {
+    const { dir, logs } = setting();
+    for (const name of ['a', 'b', 'c'])
+      writeFileSync(join(dir, `${name}.log`), lines(20).replaceAll('line ', `${name} `));
+    const { records } = await runSearch(logs, { order });
+    const cursorOf = (message: string) => records.find((record) => record.message === message)?.cursor ?? '';
+    const start = { cursor: ['a 10', 'b 10', 'c 10'].map(cursorOf).join('~') };
+    const until = ['a', 'c'].map((name) => cursorOf(`${name} ${order === 'newest' ? 7 : 13}`)).join('~');
+    const found = await runSearch(logs, { order, start, until });
+    const expected = order === 'newest' ? ['a 8', 'a 9', 'c 8', 'c 9'] : ['a 11', 'a 12', 'c 11', 'c 12'];
+    expect(found.records.map(({ message }) => message).toSorted()).toEqual(expected);
+    // The position in the other log stays.
+    const page = await runSearch(logs, { order, start, until, limit: 3 });
+    const rest = await runSearch(logs, { order, start: { cursor: page.end.cursor ?? '' } });
+    expect(rest.records.filter(({ message }) => message?.startsWith('b '))).toHaveLength(order === 'newest' ? 10 : 9);
+  },
+);
+
 describe('a cursor whose record no longer exists', () => {
   const changes: [string, (path: string) => void][] = [
     ['with its file', (path) => rmSync(path)],

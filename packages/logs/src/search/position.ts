@@ -41,6 +41,10 @@ export async function findRange(finder: PositionFinder, family: OpenFamily, quer
     found.until = true;
     if (newestFirst) range.from = after(until.position);
     else range.to = until.position;
+  } else if (query.until !== undefined) {
+    // The query ends in other logs: nothing of this one is asked for.
+    if (newestFirst) range.from = range.to;
+    else range.to = range.from;
   }
   return {
     range,

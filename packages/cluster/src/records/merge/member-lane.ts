@@ -75,6 +75,7 @@ export type QueriedLane = Pick<
   | 'disorderMs'
   | 'hasNext'
   | 'deliveredCursors'
+  | 'firstCursors'
   | 'ownCoverage'
   | 'firstUndeliveredMs'
   | 'report'
@@ -103,6 +104,8 @@ export class MemberLane extends MergeLane<RecordBatch> {
   /** The error it failed with. */
   problem: unknown;
   delivered = 0;
+  /** Cursors of the first emitted records of a recording by file, in order of emission. */
+  readonly firstCursors = new Map<string, string>();
   /** Set when it has emitted a record, or left one out that an earlier page has emitted. */
   reached: LaneReach | undefined;
   /** How far its records were out of order. */
@@ -207,6 +210,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
     const { lane, batch, from, to } = super.take(most, other);
     const { times, originOf } = batch;
     let [key, atMs]: [number, number | undefined] = [firstKey, undefined];
+    const isRecorded = this.recorded !== undefined;
     for (let row = from; row < to; row++) {
       const timeMs = times[row] as number;
       if (!Number.isNaN(timeMs)) {
@@ -214,6 +218,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
         key = Math.max(key, this.#keyOf(timeMs));
       }
       this.#noteReached(key);
+      if (isRecorded) this.#noteFirst(batch, row);
       if (row === to - 1 || (originOf && originOf[row] !== originOf[row + 1])) this.#noteTaken(batch, row);
     }
     this.delivered += to - from;
@@ -336,6 +341,11 @@ export class MemberLane extends MergeLane<RecordBatch> {
     const { file } = originAt(batch, index);
     if (file !== this.#last?.file) this.#noteLast();
     this.#last = { batch, index, file };
+  }
+
+  #noteFirst(batch: RecordBatch, index: number): void {
+    const { file } = originAt(batch, index);
+    if (!this.firstCursors.has(file)) this.firstCursors.set(file, cursorAt(batch, index));
   }
 
   #noteLast(): void {

@@ -3,11 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
 
-const position = fc.oneof(
+const cursor = fc.string({ minLength: 1, maxLength: 200 });
+
+const own = fc.oneof(
   fc.constantFrom<MemberPosition>('beginning', 'done'),
   fc.record({ timeMs: fc.integer({ min: -1e15, max: 1e15 }) }),
-  fc.record({ cursor: fc.string({ minLength: 1, maxLength: 200 }) }),
+  fc.record({ cursor }),
 );
+
+const position = fc.oneof(own, fc.record({ cursor, from: own, until: fc.string({ maxLength: 200 }) }));
 
 const id = fc.stringMatching(/^[\w.:-]{1,40}$/);
 
@@ -24,9 +28,9 @@ describe('a cursor of the cluster', () => {
   });
 
   it('stays under 60 characters for each member with one log', () => {
-    const cursor = (index: number) =>
+    const cursorOf = (index: number) =>
       `${'0123456789abcdef'.slice(index % 16)}${'f'.repeat(index % 16)}.sg.${index}.1xyz${index}.1s.YnJva2VyLmxvZw`;
-    const members = new Map(Array.from({ length: 30 }, (_, index) => [`broker-${index}`, { cursor: cursor(index) }]));
+    const members = new Map(Array.from({ length: 30 }, (_, index) => [`broker-${index}`, { cursor: cursorOf(index) }]));
     expect(encodeClusterCursor({ order: 'newest', reachedMs: 1, members }).length).toBeLessThan(30 * 60);
   });
 
@@ -52,6 +56,8 @@ describe('a cursor of the cluster', () => {
       ]),
     ],
     ['an empty cursor', packed([null, null, [['a', '']]])],
+    ['a replaced member that was replaced', packed([null, null, [['a', ['c', ['c', null, ''], '']]]])],
+    ['a replaced member without its first records', packed([null, null, [['a', ['c', null, 0]]]])],
     ['a position that is none', packed([null, null, [['a', 7]]])],
     ['a time that is none', packed([null, null, [['a', ['x']]]])],
     ['a count that is none', packed([null, null, [['a', [1, -2, 0, null]]]])],

@@ -18,10 +18,21 @@ export type MemberPosition =
   | 'done'
   /** By the clock of this node. */
   | { timeMs: number }
-  /** A cursor of the member; `isRecorded`: what was recorded of it gave it, and may have had less. */
-  | { cursor: string; isRecorded?: true }
+  /** A cursor of the member. */
+  | { cursor: string }
+  | ReplacedPosition
   /** By time, leaving out what was emitted: its cursor was lost. */
   | { reach: Reach; marginMs: number; startMs?: number };
+
+/** In a member that a recording has replaced, which may have less: there may be a gap before what was emitted of it. */
+export interface ReplacedPosition {
+  /** Where the recording continues. */
+  cursor: string;
+  /** Where the member itself was. */
+  from: MemberPosition;
+  /** The first emitted records of the recording, one of each file in order of emission; empty if there were none. */
+  until: string;
+}
 
 /** Where to resume a cluster search: a position per member. */
 export interface ClusterPosition {
@@ -67,7 +78,8 @@ function writePosition(position: MemberPosition): unknown {
   if (position === 'done') return 0;
   if ('reach' in position) return [...writeReach(position.reach), position.marginMs, position.startMs ?? null];
   if ('timeMs' in position) return [position.timeMs];
-  return position.isRecorded ? [position.cursor, 1] : position.cursor;
+  const { cursor } = position;
+  return isReplaced(position) ? [cursor, writePosition(position.from), position.until] : cursor;
 }
 
 function readPosition(written: unknown): MemberPosition {
@@ -75,11 +87,21 @@ function readPosition(written: unknown): MemberPosition {
   if (written === 0) return 'done';
   if (typeof written === 'string') return { cursor: readCursor(written) };
   const list = readList(written);
-  if (list.length === 2 && list[1] === 1) return { cursor: readCursor(list[0]), isRecorded: true };
+  if (list.length === 3) return readReplaced(list);
   if (list.length === 1) return { timeMs: readTime(list[0]) };
   const [timeMs, count, marginMs, startMs] = readList(list, 4);
   const start = startMs === null ? {} : { startMs: readTime(startMs) };
   return { reach: readReach([timeMs, count]), marginMs: readDuration(marginMs), ...start };
+}
+
+function readReplaced([cursor, from, until]: readonly unknown[]): ReplacedPosition {
+  // The member itself was at none of these.
+  if (Array.isArray(from) && from.length === 3) throw invalidCursor();
+  return { cursor: readCursor(cursor), from: readPosition(from), until: readText(until, MAX_MEMBER_CURSOR) };
+}
+
+export function isReplaced(position: MemberPosition): position is ReplacedPosition {
+  return typeof position === 'object' && 'from' in position;
 }
 
 function readCursor(written: unknown): string {

@@ -13,11 +13,11 @@ import { chooseMembers } from '../../state/query-members.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
-import type { MemberPosition } from './cluster-cursor.ts';
+import { isReplaced, type MemberPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getClock, getLimits } from './cluster-deps.ts';
 import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
 import { isLogMissing, laneReport, throwIfRejected } from './refusals.ts';
-import { knownPosition, type QueriedMember, resumePosition } from './resume-position.ts';
+import { knownPosition, type QueriedMember, replacedPosition, resumePosition } from './resume-position.ts';
 import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosition } from './search-members.ts';
 
 /**
@@ -163,15 +163,23 @@ function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): 
 /** Whether an earlier page has records of the member itself, and this one only what was recorded. */
 function hasLeftInBetween({ lane, began }: QueriedMember): boolean {
   if (lane.recorded === undefined || typeof began !== 'object' || 'timeMs' in began) return false;
-  return !('isRecorded' in began);
+  return !isReplaced(began);
 }
 
 async function resumePositions(deps: ClusterDeps, facts: SearchFacts): Promise<MemberPosition[]> {
   return inParallel(facts.queried, getLimits(deps).maxParallel, async (member) => {
-    if (isLogMissing(member.lane.problem)) return 'done';
-    const position = await ownPosition(deps, member, facts);
-    const isOfRecording = member.lane.recorded !== undefined && typeof position === 'object' && 'cursor' in position;
-    return isOfRecording && position !== member.began ? { ...position, isRecorded: true } : position;
+    const { lane, began, filling } = member;
+    if (isLogMissing(lane.problem)) return 'done';
+    if (lane.recorded) {
+      const position = await ownPosition(deps, member, facts);
+      const hasMoved = position !== began && typeof position === 'object' && 'cursor' in position;
+      return hasMoved ? replacedPosition(member, position.cursor) : position;
+    }
+    if (!isReplaced(began)) return ownPosition(deps, member, facts);
+    const { behind, isEmpty } = filling;
+    if (behind !== undefined && isEmpty) return ownPosition(deps, { ...member, began: behind }, facts);
+    if (behind !== undefined && !lane.hasNext) return behind;
+    return { ...began, from: await ownPosition(deps, { ...member, began: began.from }, facts) };
   });
 }
 

@@ -4,7 +4,8 @@ import type { SearchQuery } from '@porthole/logs/types';
 import { joinCursors, splitCursors } from '@porthole/records';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
-import type { MemberPosition } from './cluster-cursor.ts';
+import { isReplaced, type MemberPosition, type ReplacedPosition } from './cluster-cursor.ts';
+import type { Filling } from './fill-gap.ts';
 
 /** The query of a member and its start position. */
 export interface QueriedMember {
@@ -12,6 +13,8 @@ export interface QueriedMember {
   peer: Peer;
   query: SearchQuery;
   began: MemberPosition;
+  /** How far the gap in its position is filled, if there is one. */
+  filling: Filling;
 }
 
 /**
@@ -31,7 +34,9 @@ export async function resumePosition(member: QueriedMember, options: CallOptions
   };
   const first = await startMarks(began, { state, query }, options);
   const files = new Set([...delivered.keys(), ...first.keys()]);
-  const families = files.size > 1 ? await familiesByFile(state(), options) : new Map<string, string>();
+  // A recording knows the logs of its files.
+  const isNamed = files.size > 1 && lane.recorded === undefined;
+  const families = isNamed ? await familiesByFile(state(), options) : new Map<string, string>();
   const marks = new Map<string, string>();
   for (const [file, mark] of [...first, ...delivered]) marks.set(families.get(file) ?? file, mark);
   return { cursor: joinCursors(marks.values()) };
@@ -54,7 +59,47 @@ export function knownPosition({
   return isOneLog || (typeof began === 'string' && delivered.size === 1) ? { cursor: last } : undefined;
 }
 
-interface EdgeQuery {
+/** Where to resume after a page of a recording: there, and in the member itself. */
+export function replacedPosition(
+  { lane: { firstCursors }, began }: Pick<QueriedMember, 'lane' | 'began'>,
+  cursor: string,
+): ReplacedPosition {
+  const { from, until } = isReplaced(began) ? began : { from: began, until: '' };
+  const firsts = marksByFile(until);
+  for (const [file, mark] of firstCursors) if (!firsts.has(file)) firsts.set(file, mark);
+  return { cursor, from, until: joinCursors(firsts.values()) };
+}
+
+export interface GapEnds {
+  until: string;
+  behind: { cursor: string };
+}
+
+/**
+ * Where a gap ends in each log, and where the member continues behind it: in logs of which its recording was shown, behind
+ * that, and in the others where it was itself.
+ */
+export async function gapEnds(
+  { cursor, from, until: firstCursors }: ReplacedPosition,
+  edge: EdgeQuery,
+  options: CallOptions,
+): Promise<GapEnds> {
+  const own = await startMarks(from, edge, options);
+  const firsts = marksByFile(firstCursors);
+  const shown = marksByFile(cursor);
+  const files = new Set([...own.keys(), ...firsts.keys(), ...shown.keys()]);
+  const families = files.size > 1 ? await familiesByFile(edge.state(), options) : new Map<string, string>();
+  const familyOf = (file: string) => families.get(file) ?? file;
+  const until = new Map<string, string>();
+  // The first one of a log counts.
+  for (const [file, mark] of [...firsts].reverse()) until.set(familyOf(file), mark);
+  const behind = new Map<string, string>();
+  for (const [file, mark] of own) behind.set(familyOf(file), mark);
+  for (const [file, mark] of shown) if (until.has(familyOf(file))) behind.set(familyOf(file), mark);
+  return { until: joinCursors(until.values()), behind: { cursor: joinCursors(behind.values()) } };
+}
+
+export interface EdgeQuery {
   state(): NodeState;
   query: SearchQuery;
 }
@@ -66,9 +111,12 @@ async function startMarks(
   options: CallOptions,
 ): Promise<Map<string, string>> {
   if (typeof began === 'string') return new Map();
-  const cursor = 'cursor' in began ? began.cursor : await fetchEdgeCursor(state(), query, options);
+  return marksByFile('cursor' in began ? began.cursor : await fetchEdgeCursor(state(), query, options));
+}
+
+function marksByFile(cursor = ''): Map<string, string> {
   const marks = new Map<string, string>();
-  for (const mark of cursor === undefined ? [] : splitCursors(cursor)) {
+  for (const mark of splitCursors(cursor)) {
     const file = cursorFile(mark);
     if (file !== undefined) marks.set(file, mark);
   }

@@ -5,14 +5,15 @@ import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fa
 import { type ChosenMember, departedReport } from '../../state/query-members.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
-import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
+import { type ClusterPosition, isReplaced, type MemberPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import type { FoundPosition, Progress } from './cursor-keeper.ts';
 import { dropEmitted, dropOutside } from './drop-records.ts';
+import { type Filling, fillGap } from './fill-gap.ts';
 import { toMemberSearch } from './member-query.ts';
 import { openOrRecorded } from './open-or-recorded.ts';
 import { type ClusterReach, initialReach, reachOf, toKey } from './reach.ts';
-import type { QueriedMember } from './resume-position.ts';
+import { gapEnds, type QueriedMember } from './resume-position.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. */
 const SCAN_SHARE = 0.8;
@@ -114,10 +115,11 @@ export function membersToQuery(
       continue;
     }
     const clock = getChosenClock(deps, member);
-    const query = toMemberSearch(request, { id, clock }, position);
+    const query = toMemberSearch(request, { id, clock }, isReplaced(position) ? position.from : position);
+    const filling: Filling = { isEmpty: true };
     const onDrop = (batch: RecordBatch, index: number) => lane.skip(batch, index);
     const byReach = startByReach(began.reach, id);
-    const place = { clock, byReach, request, place: position, onDrop, ...options };
+    const place = { clock, byReach, request, query, place: position, filling, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
     const lane: MemberLane = new MemberLane({
@@ -132,7 +134,7 @@ export function membersToQuery(
       ...openMember(deps, member, place),
     });
     lanes.push(lane);
-    queried.push({ lane, peer: member, query, began: position });
+    queried.push({ lane, peer: member, query, began: position, filling });
   }
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
@@ -146,6 +148,9 @@ interface OpenOptions {
   /** The resume position, and the one to use if what was recorded does not have it. */
   place: MemberPosition;
   byReach: MemberPosition;
+  /** The query of the member itself. */
+  query: SearchQuery;
+  filling: Filling;
   /** Called for records that an earlier page has emitted. */
   onDrop(batch: RecordBatch, index: number): void;
   budgetMs: number;
@@ -160,13 +165,13 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, clock, place, byReach, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
+  { request, query: own, filling, clock, place, byReach, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   const { id } = chosen.member;
-  const open = (state: NodeState, position: MemberPosition, { signal, isPaged }: OpenHow) => {
+  const open = (state: NodeState, position: MemberPosition, { signal, isPaged, until, budgetMs }: OpenHow) => {
     const search = (asked: SearchQuery, limits = { budgetMs }) =>
       state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
-    const query = toMemberSearch(request, { id, clock }, position);
+    const query = { ...toMemberSearch(request, { id, clock }, position), ...(until !== undefined && { until }) };
     const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
     const found: AsyncIterable<RecordBatch | SearchEnd | PageEnd> = reach
       ? dropEmitted(search, { query, reach, clock, onDrop })
@@ -175,7 +180,7 @@ function openMember(
         : search(query);
     return dropOutside(found, clock, askedRange(request, position));
   };
-  /** A member and its recording do not have all positions of each other. */
+  /** What was recorded does not have all positions of the member. */
   const openOrByReach = async function* (state: NodeState, how: OpenHow) {
     try {
       yield* open(state, place, how);
@@ -185,14 +190,21 @@ function openMember(
       yield* open(state, byReach, how);
     }
   };
-  const isRecorded = typeof place === 'object' && 'isRecorded' in place;
   return openOrRecorded(deps, chosen, {
     budgetMs,
     search(signal) {
-      const how = { signal, isPaged: true };
-      return isRecorded ? openOrByReach(chosen.state, how) : open(chosen.state, place, how);
+      const { state } = chosen;
+      if (!isReplaced(place)) return open(state, place, { signal, isPaged: true, budgetMs });
+      return fillGap({
+        place,
+        byReach,
+        budgetMs,
+        filling,
+        ends: () => gapEnds(place, { state: () => state, query: own }, { signal }),
+        open: (position, limits) => open(state, position, { signal, isPaged: true, ...limits }),
+      });
     },
-    searchRecorded: ({ state }, signal) => openOrByReach(state, { signal, isPaged: false }),
+    searchRecorded: ({ state }, signal) => openOrByReach(state, { signal, isPaged: false, budgetMs }),
   });
 }
 
@@ -200,6 +212,9 @@ interface OpenHow {
   signal: AbortSignal;
   /** Whether its records are requested in several pages. */
   isPaged: boolean;
+  /** Cursor of the record to stop before. */
+  until?: string;
+  budgetMs: number;
 }
 
 /** What of a member was asked for, by the clock of this node. */
