@@ -1,4 +1,6 @@
-import { runs } from '@porthole/records/testing';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runs, tempDir } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
@@ -9,6 +11,7 @@ import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, type SearchResult } from '../testing/run-search.ts';
 import { matches, readFamilyRecords, type SlowRecord } from '../testing/slow-logs.ts';
+import { openDir } from '../testing/temp-dir.ts';
 import type { RecordFilter, SearchEnd, SearchQuery } from '../types.ts';
 
 const specs = fc.array(fc.oneof(logSpec, mixedSpec), { minLength: 1, maxLength: 3 });
@@ -52,6 +55,21 @@ describe('the coverage of a search', () => {
       { numRuns: runs(1) },
     );
   });
+
+  test.each(['newest', 'oldest'] as const)(
+    'is without the record it ends before, wherever time is up, %s first',
+    async (order) => {
+      const dir = tempDir();
+      const logs = openDir(dir, { zone: BERLIN });
+      writeFileSync(join(dir, 'a.log'), '2026-06-01 10:00:00.000\tINFO\ta.go:1\tonly\n');
+      const [only] = (await runSearch(logs, {})).records;
+      for (let polls = 0; polls < 10; polls++) {
+        let left = polls;
+        const { end } = await runSearch(logs, { order, until: only?.cursor ?? '' }, { isOver: () => left-- <= 0 });
+        expect({ polls, coveredFromMs: end.coveredFromMs }).toEqual({ polls, coveredFromMs: null });
+      }
+    },
+  );
 });
 
 describe('the coverage of a count', () => {
@@ -151,6 +169,9 @@ async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
       if (select === 'all') {
         const { timeMs = 0 } = all[at % all.length] ?? {};
         const query: Partial<SearchQuery> = start === 'time' && timeMs > 0 ? { start: { timeMs } } : {};
+        const { records: own = [], cursors: ends = [] } = lists.get(`family ${family.name}`) ?? {};
+        // A log without times is not in a search of all.
+        if (until && own.some((each) => each.timeMs > 0)) query.until = ends[end % own.length] ?? '';
         return { records: all, query };
       }
       const isFile = select === 'file' || start === 'offset';

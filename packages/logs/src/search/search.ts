@@ -9,7 +9,7 @@ import { listDuplicates, listProblems, type OpenFamily, releaseFamily } from './
 import { JoinedTexts } from './joined-texts.ts';
 import { Lane, type TakenRecords } from './lane.ts';
 import type { FamilyProgress } from './plan/file-parts.ts';
-import { FIRST_POSITION, type PositionRange } from './plan/file-parts.ts';
+import { FIRST_POSITION, type PositionRange, type RecordPosition } from './plan/file-parts.ts';
 import type { TimeRange } from './plan/scan-tally.ts';
 import { ScanTally } from './plan/scan-tally.ts';
 import { type FamilyPart, findRange, recordGone } from './position.ts';
@@ -172,9 +172,18 @@ async function searchCoverage(
 function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst: boolean): CoveredPart {
   if (progress.isComplete && !lane.hasNext) return { family, ...range };
   const known = { insideMs: lane.nextMs, outsideMs: lane.boundMs };
-  return newestFirst
-    ? { family, from: lane.emittedTo, to: range.to, knownFrom: known }
-    : { family, from: range.from, to: lane.emittedTo, knownTo: known };
+  const { emittedTo } = lane;
+  // The record that a range ends before may have been scanned, too.
+  if (newestFirst) {
+    const isInside = isUpTo(range.from, emittedTo);
+    return { family, from: isInside ? emittedTo : range.from, to: range.to, ...(isInside && { knownFrom: known }) };
+  }
+  const isInside = isUpTo(emittedTo, range.to);
+  return { family, from: range.from, to: isInside ? emittedTo : range.to, ...(isInside && { knownTo: known }) };
+}
+
+function isUpTo(first: RecordPosition, second: RecordPosition): boolean {
+  return first.file < second.file || (first.file === second.file && first.offset <= second.offset);
 }
 
 /** The cursor of a response that ended before it reached any record means no position at all. */
