@@ -35,7 +35,7 @@ export function searchCluster(node: string, query: Query): Promise<ClusterReply>
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const request = get(`${node}/api/v1/cluster/log/search?${parameters}`, { agent: false }, (response) => {
+    const request = get(`${node}/api/v1/log/search?nodes=*&${parameters}`, { agent: false }, (response) => {
       const chunks: Buffer[] = [];
       let firstMs = 0;
       response.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
 import type { NodeClient } from '@porthole/client';
 import type { ArchivePart, ClusterItem, RecordStore } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { GrpcConnection, type TestNode } from '@porthole/server/testing';
@@ -125,9 +126,9 @@ async function expectDiskOnly(world: World, why: RegExp): Promise<void> {
 /** Refused before anything is sent: a status, and not a connection that ends. */
 async function expectRefused({ url }: World): Promise<void> {
   const range = `from=${WHOLE.fromMs}&to=${WHOLE.toMs}`;
-  const paths = ['search', 'histogram', 'digest', 'fields', 'top', 'moment'].map((name) => {
-    const query = { top: `${range}&by=level`, moment: `time=${NOW_MS - HOUR_MS}` }[name] ?? range;
-    return `/api/v1/cluster/log/${name}?${query}&store=archive`;
+  const paths = ['search', 'histogram', 'digest', 'fields', 'top', 'around'].map((name) => {
+    const query = { top: `${range}&by=level`, around: `time=${NOW_MS - HOUR_MS}` }[name] ?? range;
+    return pathOfAll(`log/${name}?${query}&store=archive`);
   });
   const refuse = async (path: string) => {
     const response = await fetch(url + path);

@@ -42,21 +42,21 @@ async function expectPastOverGrpc(
 ) {
   const grpc = new GrpcConnection(port);
   onTestFinished(() => grpc.close());
-  const cluster = { nodes, role: '', labels: [], store: '' };
+  const selection = { nodes, role: '', labels: [], store: '' };
   const filter = {
     ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs, toMs } as const),
   };
   const request = { filter, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
   const items = [];
-  for await (const message of grpc.stream('SearchLogs', { ...request, cluster }, {}))
+  for await (const message of grpc.stream('SearchLogs', { ...request, selection }, {}))
     items.push(...(message?.items ?? []));
   const members = [{ id: 'n1', outcome: 'ok', count: 1, archive: { count: 1 } }];
   expect(items).toMatchObject([
     { record: { node: 'n1', message: 'old of n1' } },
     { end: { records: 1, cluster: { members, archive: { records: 1 } } } },
   ]);
-  const counted = await grpc.call('CountLogs', { filter, cluster }, {});
+  const counted = await grpc.call('CountLogs', { filter, selection }, {});
   expect(counted).toMatchObject({ buckets: [{ nodes: [{ node: 'n1', count: 1 }] }], cluster: { members } });
   // Its disk has nothing so old.
   expect(await grpc.call('CountLogs', { filter }, {})).toMatchObject({ buckets: [] });
@@ -255,7 +255,7 @@ const PROGRAM = `
   const dir = process.argv[1];
   const run = async (archive) => {
     const node = await startNode({ grpc: false, settings: { http: { port: 0 }, logging: { dir }, archive } });
-    await (await fetch(node.url + 'api/v1/cluster/log/search?limit=1')).text();
+    await (await fetch(node.url + 'api/v1/log/search?nodes=*&limit=1')).text();
     await node.stop();
   };
   await run({});

@@ -32,10 +32,10 @@ it('a member that responds with brackets alone costs no more than their bytes', 
   const memory = node.residentMib;
   await eventually(() => expect(asked).toBeGreaterThan(4));
   for (const route of WHOLE) {
-    const { status, text } = await node.request(`api/v1/cluster/nodes/liar/${route}`);
+    const { status, text } = await node.request(`api/v1/nodes/liar/${route}`);
     expect([status, JSON.parse(text).code]).toEqual([502, 'BAD_ANSWER']);
   }
-  const { text } = await node.request('api/v1/cluster/nodes');
+  const { text } = await node.request('api/v1/nodes');
   expect(JSON.parse(text).nodes[0]).toMatchObject({ id: 'liar', report: { outcome: 'version' } });
   expect(node.residentMib - memory).toBeLessThan(250);
   await node.expectHealthy();
@@ -61,7 +61,7 @@ it('a member that sends more than was asked for is cut, on every route that come
     ['log/search?limit=5', '/log/search'],
   ] as const;
   for (const [route, path] of cases) {
-    const text = await textUntilCut(`${node.url}api/v1/cluster/nodes/liar/${route}`);
+    const text = await textUntilCut(`${node.url}api/v1/nodes/liar/${route}`);
     expect(text.length).toBeLessThan(2000);
     expect(text.split('\n').filter((line) => line.includes('again')).length).toBeLessThanOrEqual(10);
     // What is on its way when it is cut: buffers of both sides.
@@ -97,7 +97,7 @@ it('a member that makes up names of files fills no memory, however long it is fo
   const node = await startNodeWithMember(await startFakeMember({ behave }), { env });
   // The node records its member: that is the first follow.
   await eventually(() => expect(emitted).toBe(total));
-  for (const path of ['api/v1/cluster/log/follow', 'api/v1/cluster/nodes/liar/log/follow']) {
+  for (const path of ['api/v1/log/follow?nodes=*', 'api/v1/nodes/liar/log/follow']) {
     emitted = 0;
     const stop = drain(`${node.url}${path}`);
     await eventually(() => expect(emitted).toBeGreaterThanOrEqual(total));
@@ -134,7 +134,7 @@ it.each<[string, Behave]>([
   const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
   for (const route of ['log/list', 'log/files', 'node']) {
-    const { status, text } = await node.request(`api/v1/cluster/nodes/liar/${route}`);
+    const { status, text } = await node.request(`api/v1/nodes/liar/${route}`);
     expect([status, JSON.parse(text).code]).toEqual([502, 'BAD_ANSWER']);
     expect(text.length).toBeLessThan(1000);
   }
@@ -164,7 +164,7 @@ it.each<[string, (socket: Socket) => void]>([
   // What never ends costs the whole timeout.
   const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 500 });
   const memory = node.residentMib;
-  const { status, text } = await node.request('api/v1/cluster/nodes/liar/log/list');
+  const { status, text } = await node.request('api/v1/nodes/liar/log/list');
   expect(status).toBeGreaterThanOrEqual(502);
   expect(text).not.toContain('secret');
   expect(node.residentMib - memory).toBeLessThan(150);

@@ -45,7 +45,7 @@ async function runCli({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) 
 
 describe('porthole nodes', () => {
   it('shows every node, and marks, reports and counts those that do not respond', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
+    const node = await startClusterNode({ responses: { '/nodes': NODES } });
     expect(await runCli(node, 'nodes')).toEqual({
       code: 3,
       stdout: [
@@ -65,7 +65,7 @@ describe('porthole nodes', () => {
       { lagMs: 150_000, lagBytes: 4096, lostBytes: 0 },
     ];
     const nodes = [...lags.map((archive, n) => clusterNode(`broker-${n}`, { archive })), clusterNode('broker-2')];
-    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes } } });
+    const node = await startClusterNode({ responses: { '/nodes': { ...NODES, nodes } } });
     const { stdout } = await runCli(node, 'nodes');
     expect(stdout.split('\n').map((row) => row.replace(/.*(?=ARCHIVE)|.*ago +/, ''))).toEqual([
       'ARCHIVE  ERRORS  STATE',
@@ -86,7 +86,7 @@ describe('porthole nodes', () => {
       ...Object.entries(labels).map(([id, own]) => clusterNode(id, { labels: own })),
       clusterNode('broker-4'),
     ];
-    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes } } });
+    const node = await startClusterNode({ responses: { '/nodes': { ...NODES, nodes } } });
     const { stdout } = await runCli(node, 'nodes', '--by', 'zone');
     expect(
       stdout.split('\n').map((row) =>
@@ -114,7 +114,7 @@ describe('porthole nodes', () => {
 
   it('-o names and json are for programs', async () => {
     const node = await startClusterNode({
-      responses: { '/cluster/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },
+      responses: { '/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },
     });
     expect(await runCli(node, 'nodes', '-o', 'names')).toEqual({ code: 0, stdout: 'broker-1\nbroker-2\n', stderr: '' });
     const { stdout } = await runCli(node, 'nodes', '-o', 'json');
@@ -128,7 +128,7 @@ describe('porthole nodes', () => {
 
   it('warns that the registry is unavailable', async () => {
     const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
-    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
+    const node = await startClusterNode({ responses: { '/nodes': { ...NODES, nodes: [], membership } } });
     expect((await runCli(node, 'nodes')).stderr).toBe(
       'porthole: warning: the list of nodes is an earlier one: the registry (etcd) does not respond (no connection); shown as of 2026-11-15T12:00:00.000Z\n',
     );
@@ -164,7 +164,7 @@ const RECORDS = [
 
 describe('porthole logs of a cluster', () => {
   it('--all queries all nodes, and reports with exit code 3 which are missing', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS }, members: [REFUSED] });
     expect(await runCli(node, 'logs', '--all', '--prefix')).toEqual({
       code: 3,
       stdout: [
@@ -175,12 +175,12 @@ describe('porthole logs of a cluster', () => {
       ].join('\n'),
       stderr: WARNING,
     });
-    expect(node.requests).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
+    expect(node.requests).toEqual(['/node', '/log/search?nodes=*&order=newest&limit=200&before=0&after=0&raw=true']);
   });
 
   it('names the copies that were not read; nothing is missing', async () => {
     const duplicates = [{ node: 'broker-2', file: 'a.log.1.gz', sameAs: 'a.log.1' }];
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, duplicates });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS }, duplicates });
     const { code, stderr } = await runCli(node, 'logs', '--all');
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -194,7 +194,7 @@ describe('porthole logs of a cluster', () => {
     ['logs', 'search', 'o', '--all', '-n', '2'],
     ['logs', 'search', 'o', '--all', '--oldest', '-n', '1'],
   ])('a dead member is reported with exit code 3 also when the limit is reached: %s %s %s %s %s', async (...args) => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS }, members: [REFUSED] });
     const { code, stderr } = await runCli(node, ...args);
     expect({ code, stderr }).toEqual({ code: 3, stderr: WARNING });
   });
@@ -202,7 +202,7 @@ describe('porthole logs of a cluster', () => {
   it('a record whose member is gone before its bytes are read is printed as received, and the others too', async () => {
     const invalid = clusterRecord('broker-2', 3, 'not valid UTF-8: \ufffd');
     const { raw: _raw, ...kept } = clusterRecord('broker-2', 4, 'without its line');
-    const node = await startClusterNode({ responses: { '/cluster/log/search': [kept, invalid, ...RECORDS] } });
+    const node = await startClusterNode({ responses: { '/log/search': [kept, invalid, ...RECORDS] } });
     expect(await runCli(node, 'logs', '--all')).toEqual({
       code: 3,
       stdout: [
@@ -214,12 +214,12 @@ describe('porthole logs of a cluster', () => {
         '',
       ].join('\n'),
       stderr:
-        'porthole: warning: broker-2:a.log: 2 records are printed as received, not byte for byte: the node has no /api/v1/cluster/nodes/broker-2/log/raw: there is no such route\n',
+        'porthole: warning: broker-2:a.log: 2 records are printed as received, not byte for byte: the node has no /api/v1/nodes/broker-2/log/raw: there is no such route\n',
     });
   });
 
   it('pretty output shows the node in front, and ~ where the order is not sure', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS.toReversed() } });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS.toReversed() } });
     expect(await runCli(node, 'logs', 'search', 'o', '--all', '--oldest', '-o', 'pretty')).toEqual({
       code: 0,
       stdout: [
@@ -236,19 +236,19 @@ describe('porthole logs of a cluster', () => {
     const marked = [RECORDS[0], { ...RECORDS[1], isUnsure: true }, RECORDS[2]].map((record, index) =>
       index === 0 ? { ...record, isUnsure: undefined } : record,
     );
-    const node = await startClusterNode({ responses: { '/cluster/log/search': marked } });
+    const node = await startClusterNode({ responses: { '/log/search': marked } });
     const { stdout } = await runCli(node, 'logs', '--all', '-o', 'pretty');
     expect(stdout.split('\n').map((line) => line.slice(38, 40))).toEqual(['  ', '  ', '~ ', '']);
   });
 
   it('json is the record as the node returned it', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS } });
     const { stdout } = await runCli(node, 'logs', 'search', '', '--all', '-o', 'json');
     expect(stdout).toBe(RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''));
   });
 
   it('logfmt includes the node', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS.slice(0, 1) } });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS.slice(0, 1) } });
     const { stdout } = await runCli(node, 'logs', '--all', '-o', 'logfmt');
     expect(stdout).toBe('time=2026-11-15T11:00:02.000Z level=info node=broker-2 file=a.log msg=second\n');
   });
@@ -260,14 +260,14 @@ describe('porthole logs of a cluster', () => {
     [['*-?:a.log'], 'nodes=*-?', 'file=a.log&'],
     [['10.8.0.9:2891'], 'nodes=10.8.0.9:2891'],
     [['10.8.0.9:2891:a.log'], 'nodes=10.8.0.9:2891', 'file=a.log&'],
-    [['--all', 'a.log'], '', 'file=a.log&'],
+    [['--all', 'a.log'], 'nodes=*', 'file=a.log&'],
     [['--role', 'storage'], 'role=storage'],
   ])('%j asks the nodes it names', async (words, members, file = '') => {
     const nodes = { ...NODES, nodes: [...NODES.nodes, clusterNode('10.8.0.9:2891')] };
-    const node = await startClusterNode({ responses: { '/cluster/nodes': nodes, '/cluster/log/search': RECORDS } });
+    const node = await startClusterNode({ responses: { '/nodes': nodes, '/log/search': RECORDS } });
     expect(await runCli(node, 'logs', ...words, '-n', '1')).toMatchObject({ code: 0, stderr: '' });
-    const query = `${file}order=newest&limit=1&before=0&after=0&raw=true${members && `&${members}`}`;
-    expect(node.requests.at(-1)).toBe(`/cluster/log/search?${query}`);
+    const query = `${members}&${file}order=newest&limit=1&before=0&after=0&raw=true`;
+    expect(node.requests.at(-1)).toBe(`/log/search?${query}`);
   });
 
   it.each([
@@ -279,7 +279,7 @@ describe('porthole logs of a cluster', () => {
     ],
     [['--all', '--cursor', 'c1'], '--cursor works with a single node only; use --since'],
   ])('%j is rejected with the reason', async (words, message) => {
-    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES, '/log/list': [] } });
+    const node = await startClusterNode({ responses: { '/nodes': NODES, '/log/list': [] } });
     expect(await runCli(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
   });
 
@@ -296,7 +296,7 @@ describe('porthole logs of a cluster', () => {
   });
 
   it('each node has its own colour on a terminal', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
+    const node = await startClusterNode({ responses: { '/log/search': RECORDS } });
     const args = ['logs', '--all', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 120 });
     const escapeCharacter = String.fromCharCode(27);
@@ -334,7 +334,7 @@ describe('porthole logs of a cluster', () => {
         '',
       ].join('\n'),
     });
-    expect(node.requests.at(-1)).toBe('/cluster/log/follow?back=200');
+    expect(node.requests.at(-1)).toBe('/log/follow?nodes=*&back=200');
   });
 
   it('digest counts by node, and the histogram counts all', async () => {
@@ -352,7 +352,7 @@ describe('porthole logs of a cluster', () => {
       members: [],
     };
     const node = await startClusterNode({
-      responses: { '/cluster/log/digest': digest, '/cluster/log/histogram': histogram },
+      responses: { '/log/digest': digest, '/log/histogram': histogram },
     });
     expect(await runCli(node, 'logs', 'digest', '--all')).toEqual({
       code: 3,
@@ -377,7 +377,7 @@ describe('porthole logs of a cluster', () => {
     const file = { size: 2048, family: 'a.log', state: 'live', compressed: false, format: 'contract', problem: null };
     const times = { modifiedMs: null, firstTimeMs: null, lastTimeMs: NODE_TIME };
     const files = ['broker-1', 'broker-2'].map((id) => ({ name: 'a.log', node: id, ...file, ...times }));
-    const responses = { '/cluster/log/files': { files, members: [REFUSED] }, '/cluster/nodes': NODES };
+    const responses = { '/log/files': { files, members: [REFUSED] }, '/nodes': NODES };
     const node = await startClusterNode({ responses });
     expect(await runCli(node, 'logs', 'ls', '--all')).toEqual({
       code: 3,
@@ -392,12 +392,12 @@ describe('porthole logs of a cluster', () => {
     expect((await runCli(node, 'logs', 'ls', 'broker-*:', '-o', 'names')).stdout).toBe(
       'broker-1:a.log\nbroker-2:a.log\n',
     );
-    expect(node.requests).toContain('/cluster/log/files?nodes=broker-*');
+    expect(node.requests).toContain('/log/files?nodes=broker-*');
   });
 
   it('download fetches a file of one member', async () => {
     const text = 'one\ntwo\n';
-    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES }, files: { 'broker-2/a.log': text } });
+    const node = await startClusterNode({ responses: { '/nodes': NODES }, files: { 'broker-2/a.log': text } });
     const cwd = tempDir();
     const outcome = await runToEnd(['logs', 'download', 'broker-2:a.log', '--url', node.url], cwd);
     expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: 'porthole: a.log: 8 B\n' });
@@ -408,7 +408,7 @@ describe('porthole logs of a cluster', () => {
     ['broker-1:', 'broker-1: names no file; "porthole logs ls broker-1:" lists them'],
     ['broker-*:a.log', 'broker-* matches 2 nodes (broker-1, broker-2); name one'],
   ])('download %s is rejected', async (word, message) => {
-    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
+    const node = await startClusterNode({ responses: { '/nodes': NODES } });
     expect(await runCli(node, 'logs', 'download', word)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
   });
 });
@@ -417,7 +417,7 @@ describe('porthole logs around', () => {
   const around = [...RECORDS].reverse();
 
   it('shows what all nodes logged around a record, which is marked', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/moment': around }, members: [REFUSED] });
+    const node = await startClusterNode({ responses: { '/log/around': around }, members: [REFUSED] });
     expect(await runCli(node, 'logs', 'around', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
       code: 3,
       stdout: [
@@ -429,19 +429,19 @@ describe('porthole logs around', () => {
       stderr: WARNING,
     });
     expect(node.requests.at(-1)).toBe(
-      '/cluster/log/moment?node=broker-1&cursor=c1&before=2000&after=2000&limit=100&nodes=broker-*',
+      '/log/around?node=broker-1&cursor=c1&before=2000&after=2000&limit=100&nodes=broker-*',
     );
   });
 
   it('shows what all nodes logged around a time of the queried node, also under its former name "moment"', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/log/moment': [] } });
+    const node = await startClusterNode({ responses: { '/log/around': [] } });
     expect(await runCli(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({
       code: 1,
       stdout: '',
       stderr: '',
     });
     const timeMs = Date.parse('2026-11-15T11:00:02Z');
-    expect(node.requests.at(-1)).toBe(`/cluster/log/moment?time=${timeMs}&before=5000&after=5000&limit=3`);
+    expect(node.requests.at(-1)).toBe(`/log/around?time=${timeMs}&before=5000&after=5000&limit=3&nodes=*`);
   });
 
   it.each([
@@ -501,7 +501,7 @@ describe('porthole config of a cluster', () => {
   ].join('\n');
 
   it('diff reports the nodes that differ from the majority', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted, spelled, expected]) } });
+    const node = await startClusterNode({ responses: { '/config/diff': diff([drifted, spelled, expected]) } });
     expect(await runCli(node, 'config', 'diff')).toEqual({
       code: 1,
       stdout: [
@@ -518,7 +518,7 @@ describe('porthole config of a cluster', () => {
   });
 
   it('diff ignores values that are equivalent or expected to differ', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([spelled, expected]) } });
+    const node = await startClusterNode({ responses: { '/config/diff': diff([spelled, expected]) } });
     expect(await runCli(node, 'config', 'diff')).toMatchObject({ code: 0, stderr: NOTES });
   });
 
@@ -526,7 +526,7 @@ describe('porthole config of a cluster', () => {
     [[drifted], 1],
     [[], 3],
   ])('diff with a node missing and %j ends with %i', async (differences, code) => {
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff(differences, [REFUSED]) } });
+    const node = await startClusterNode({ responses: { '/config/diff': diff(differences, [REFUSED]) } });
     const outcome = await runCli(node, 'config', 'diff');
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toContain(WARNING);
@@ -534,12 +534,12 @@ describe('porthole config of a cluster', () => {
 
   it('diff -o json prints the whole response, -o unified and a single name are rejected', async () => {
     const response = diff([drifted]);
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': response } });
+    const node = await startClusterNode({ responses: { '/config/diff': response } });
     expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual({
       equal: false,
       ...response,
     });
-    expect(node.requests).toEqual(['/cluster/config/diff?role=broker']);
+    expect(node.requests).toEqual(['/config/diff?role=broker']);
     expect((await runCli(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
       'porthole: -o unified needs two configurations; use -o table or -o json for the cluster\n',
     );
@@ -549,7 +549,7 @@ describe('porthole config of a cluster', () => {
   });
 
   it('diff on a narrow terminal prints values below their key, untruncated', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted]) } });
+    const node = await startClusterNode({ responses: { '/config/diff': diff([drifted]) } });
     const args = ['config', 'diff', '--color', 'never', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 40 });
     expect(output).toContain(
@@ -558,7 +558,7 @@ describe('porthole config of a cluster', () => {
   });
 
   it('get and diff take members by NODE:', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
+    const node = await startClusterNode({ responses: { '/config/settings': MEMBER_CONFIGS } });
     expect(await runCli(node, 'config', 'get', 'broker-2:', 'http.port', '-o', 'flat')).toEqual({
       code: 0,
       stdout: 'http.port = 2\n',
@@ -570,7 +570,7 @@ describe('porthole config of a cluster', () => {
   });
 
   it('get and diff use what is known of a member that is gone, warn about its age and exit with 3', async () => {
-    const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
+    const node = await startClusterNode({ responses: { '/config/settings': MEMBER_CONFIGS } });
     const warning =
       'porthole: warning: broker-3: registration expired: no longer registered; shown as of 2026-11-15T12:00:00.000Z\n';
     expect(await runCli(node, 'config', 'get', 'broker-3:', 'http.port', '-o', 'flat')).toEqual({

@@ -182,7 +182,7 @@ function forward(port: number, incoming: IncomingMessage, outgoing: ServerRespon
     const parts: Buffer[] = [];
     answer.on('data', (part: Buffer) => parts.push(part));
     answer.on('end', () => {
-      const isJson = /json|event-stream/.test(String(answer.headers['content-type']));
+      const isJson = /json|event-stream|porthole.records/.test(String(answer.headers['content-type']));
       const text = isJson ? JSON.stringify(HOSTILE).slice(1, -1) : HOSTILE;
       const body = Buffer.from(Buffer.concat(parts).toString('utf8').replaceAll(PLACEHOLDER, text));
       const { 'content-length': _length, etag: _etag, 'repr-digest': _digest, ...kept } = answer.headers;

@@ -93,11 +93,11 @@ async function expectKeptLines(n1: ClusterProcess): Promise<void> {
 async function expectReported(n1: ClusterProcess): Promise<void> {
   const { node } = await n1.client.describe();
   const grpc = new GrpcConnection(node.grpcPort);
-  const scope = { cluster: { nodes: [], role: '', labels: [], store: '' } };
+  const scope = { selection: { nodes: ['*'], role: '', labels: [], store: '' } };
   type Answer = { members?: readonly Partial<MemberReport>[] | undefined };
   const responses: Record<string, () => Promise<Answer | undefined>> = {
     search: async () => (await n1.lines<Answer>('/log/search')).at(-1),
-    around: async () => (await n1.lines<Answer>(`/log/moment?time=@${Date.now()}`)).at(-1),
+    around: async () => (await n1.lines<Answer>(`/log/around?time=@${Date.now()}`)).at(-1),
     follow: async () => {
       for await (const items of n1.client.cluster.followLogs({ start: 'end' }))
         for (const item of items) if (item.type === 'member' && item.node === 'n3') return { members: [item.report] };
@@ -111,7 +111,7 @@ async function expectReported(n1: ClusterProcess): Promise<void> {
     config: async () => ({ members: (await n1.client.cluster.config({})).configs.map(({ report }) => report) }),
     'config diff': () => n1.json('/config/diff'),
     bundle: async () => {
-      const response = await fetch(`${n1.url}/api/v1/bundle?since=5m`);
+      const response = await fetch(`${n1.url}/api/v1/bundle?nodes=*&since=5m`);
       return readBundle(Buffer.from(await response.arrayBuffer())).manifest;
     },
     'gRPC search': async () => {
@@ -142,7 +142,7 @@ async function expectReported(n1: ClusterProcess): Promise<void> {
   }
   grpc.close();
   // Plain text says it in its last line.
-  const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
+  const { body } = await n1.request('/api/v1/log/download?nodes=*');
   expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .*; recorded by n[12], until /);
 }
 
@@ -180,7 +180,7 @@ async function expectSameCause(n1: ClusterProcess): Promise<void> {
     stdout: '',
     stderr: expect.stringMatching(said),
   });
-  const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
+  const { body } = await n1.request('/api/v1/log/download?nodes=*');
   expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .* · n3: registration expired: /);
 }
 

@@ -263,7 +263,7 @@ async function reportsBy(node: ClusterProcess): Promise<Record<string, MemberRep
   const { nodes } = await node.nodes();
   const { configs } = await node.json<{ configs: { report: MemberReport }[] }>('/config');
   const timeMs = Date.now();
-  const around = await node.lines<{ members: MemberReport[] }>(`/log/moment?time=${timeMs}&before=1h`);
+  const around = await node.lines<{ members: MemberReport[] }>(`/log/around?time=${timeMs}&before=1h`);
   return {
     nodes: nodes.map(({ report }) => report),
     config: configs.map(({ report }) => report),
@@ -288,7 +288,7 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   expect(buckets.reduce((sum, { nodes }) => sum + (nodes.n3 ?? 0), 0)).toBe(3);
   const { groups } = await node.json<ClusterDigest>('/log/digest');
   expect(groups.find(({ source }) => source === 'main.go:1')?.nodes).toEqual({ n1: 3, n2: 3, n3: 3 });
-  const around = await node.lines<{ node?: string }>(`/log/moment?time=${Date.now()}&before=1h`);
+  const around = await node.lines<{ node?: string }>(`/log/around?time=${Date.now()}&before=1h`);
   expect(around.filter((item) => item.node === 'n3')).toHaveLength(3);
   // Page by page as well: what does not fit on the first comes with the next.
   let cursor: string | undefined;

@@ -1,4 +1,5 @@
 import { startTestEtcd } from '@porthole/cluster/testing';
+import { pathOfAll } from '@porthole/contract/testing';
 import { packCursor } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { sendRequest } from '@porthole/server/testing';
@@ -29,21 +30,18 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
   for (const id of hostile) {
     const name = encodeURIComponent(id);
     for (const path of [`nodes/${name}/log/list`, `nodes/${name}/config`, `nodes/${name}/log/search`])
-      expect((await sendRequest(port, `/api/v1/cluster/${path}`)).status, id).toBeGreaterThanOrEqual(400);
-    for (const path of ['config', 'log/files', 'log/search', 'log/histogram', 'log/digest', 'log/follow'])
-      expect((await asked.request(`/api/v1/cluster/${path}?nodes=${name}`)).status, id).toBeGreaterThanOrEqual(400);
-    expect((await asked.request(`/api/v1/cluster/log/moment?node=${name}&cursor=c`)).status, id).toBeGreaterThanOrEqual(
+      expect((await sendRequest(port, pathOfAll(path))).status, id).toBeGreaterThanOrEqual(400);
+    for (const path of ['config/settings', 'log/files', 'log/search', 'log/histogram', 'log/digest', 'log/follow'])
+      expect((await asked.request(`/api/v1/${path}?nodes=${name}`)).status, id).toBeGreaterThanOrEqual(400);
+    expect((await asked.request(`/api/v1/log/around?nodes=*&node=${name}&cursor=c`)).status, id).toBeGreaterThanOrEqual(
       400,
     );
-    const found = await asked.request(`/api/v1/cluster/log/search?cursor=${forgedCursor(id)}`);
+    const found = await asked.request(`/api/v1/log/search?nodes=*&cursor=${forgedCursor(id)}`);
     expect(found.status, id).toBe(200);
     expect(found.body, id).toContain('"good"');
   }
   // As no browser would send it.
-  for (const path of [
-    `/api/v1/cluster/nodes/http://${address}/log/list`,
-    `http://${address}/api/v1/cluster/nodes/good`,
-  ])
+  for (const path of [`/api/v1/nodes/http://${address}/log/list`, `http://${address}/api/v1/nodes/good`])
     expect((await sendRequest(port, path)).status, path).toBeGreaterThanOrEqual(400);
   expect(trap.visits()).toBe(0);
 });
@@ -60,7 +58,7 @@ it('a registration with an address that is none, or with more than an address, i
   const urls = [
     'file:///etc/passwd',
     `http://user:pass@${trap.address}`,
-    `http://${trap.address}/api/v1/cluster/nodes?x=`,
+    `http://${trap.address}/api/v1/nodes?x=`,
     `http://${trap.address}#`,
     `gopher://${trap.address}`,
     `unix:/var/run/docker.sock`,
@@ -82,7 +80,7 @@ it('a registration with an address that is none, or with more than an address, i
     expect(membership.detail).toContain(`${urls.length + 2} invalid registrations`);
   });
   await eventually(async () => expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok' }));
-  expect((await asked.request('/api/v1/cluster/config')).status).toBe(200);
+  expect((await asked.request('/api/v1/config/settings?nodes=*')).status).toBe(200);
   expect(trap.visits()).toBe(0);
 });
 
@@ -104,14 +102,14 @@ it('a question that came through a member is not passed on: no circle', async ()
   const via = { 'porthole-via': 'somebody' };
   for (const path of [
     'nodes',
-    'config',
+    'config/settings',
     'config/diff',
     'log/files',
     'log/search',
     'log/histogram',
     'nodes/asked/config',
   ]) {
-    const { status, body } = await asked.request(`/api/v1/cluster/${path}`, via);
+    const { status, body } = await asked.request(pathOfAll(path), via);
     expect({ status, code: (JSON.parse(body) as { code: string }).code }).toEqual({
       status: 400,
       code: 'REQUEST_LOOP',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import type { MemberOutcome } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import { eventually, scaled } from '@porthole/logs/testing';
 import { share, tempDir } from '@porthole/records/testing';
 import { freePorts, selfSigned, startTestNode } from '@porthole/server/testing';
@@ -220,9 +221,9 @@ it('members that cannot be reached are reported with the reason: refused, auth, 
     'stranger unreachable tls',
   ]);
   // What only speaks the contract takes part in what it can.
-  const { configs } = JSON.parse((await asked.request('/api/v1/cluster/config?nodes=lindb')).body);
+  const { configs } = JSON.parse((await asked.request('/api/v1/config/settings?nodes=lindb')).body);
   expect(configs[0].config.config).toContain('report-interval');
-  const { files } = JSON.parse((await asked.request('/api/v1/cluster/log/files?nodes=lindb')).body);
+  const { files } = JSON.parse((await asked.request('/api/v1/log/files?nodes=lindb')).body);
   expect(files).toMatchObject([{ node: 'lindb', name: 'a.log', format: 'contract' }]);
 });
 
@@ -238,9 +239,9 @@ it('a member that redirects is not followed anywhere', async () => {
   await eventually(async () => {
     expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok', liar: 'version' });
   });
-  for (const path of ['nodes', 'config', 'config/diff', 'log/files', 'log/histogram', 'log/digest'])
-    expect((await asked.request(`/api/v1/cluster/${path}`)).status).toBe(200);
-  expect((await asked.request('/api/v1/cluster/nodes/liar/log/list')).status).toBe(502);
+  for (const path of ['nodes', 'config/settings', 'config/diff', 'log/files', 'log/histogram', 'log/digest'])
+    expect((await asked.request(pathOfAll(path))).status).toBe(200);
+  expect((await asked.request('/api/v1/nodes/liar/log/list')).status).toBe(502);
   expect(trap.visits()).toBe(0);
 });
 
@@ -267,7 +268,7 @@ it('two clusters in one etcd do not see each other', async () => {
   await eventually(async () => expect(await idsBy(a1)).toEqual(['a1', 'a2']));
   expect(await idsBy(a2)).toEqual(['a1', 'a2']);
   expect(await idsBy(b1)).toEqual(['b1']);
-  expect((await b1.request('/api/v1/cluster/nodes/a1/log/list')).status).toBe(404);
+  expect((await b1.request('/api/v1/nodes/a1/log/list')).status).toBe(404);
 });
 
 it('the nodes that LinDB registered in its etcd are members, and nothing is written there', async () => {
@@ -291,7 +292,7 @@ it('the nodes that LinDB registered in its etcd are members, and nothing is writ
   const { membership, nodes } = await live.nodes();
   expect(membership).toMatchObject({ kind: 'lindb', state: 'ok' });
   expect(nodes[0]).toMatchObject({ id, role: 'broker', state: 'up', node: { hostName: 'lindb-root-0' } });
-  const list = await live.request(`/api/v1/cluster/nodes/${id}/log/list`);
+  const list = await live.request(`/api/v1/nodes/${id}/log/list`);
   expect(JSON.parse(list.body)).toEqual([{ name: 'broker.log', size: 13 }]);
   expect((await etcd.list('/')).map(({ key }) => key)).toEqual(['/lindb-cluster/normal/live/nodes/1']);
 });

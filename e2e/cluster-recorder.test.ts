@@ -49,7 +49,7 @@ class Writer {
 async function untilRecorded(by: ClusterProcess, id: string): Promise<void> {
   const calledMs = Date.now();
   await eventually(async () => {
-    const { status, body } = await by.request(`/api/v1/cluster/recordings/${id}`);
+    const { status, body } = await by.request(`/api/v1/member/recordings/${id}`);
     expect(status).toBe(200);
     const { lostAgeMs, lastRecordMs } = JSON.parse(body);
     expect(lostAgeMs).toBeNull();
@@ -182,7 +182,7 @@ describe.each(['static', 'etcd'] as const)('a follow of a cluster, %s', (kind) =
       writeAll();
       await expectAll();
       await eventually(async () => {
-        const { body } = await n1.request('/api/v1/cluster/events?kind=clock-stepped&nodes=n2');
+        const { body } = await n1.request('/api/v1/events?kind=clock-stepped&nodes=n2');
         expect(body).toMatch(noticed);
       });
     }
@@ -225,7 +225,7 @@ describe.each(['static', 'etcd'] as const)('a follow of a cluster, %s', (kind) =
     });
     hasGap();
     expect(new Set(followed.messages).size).toBe(followed.messages.length);
-    const { body } = await n1.request('/api/v1/cluster/recordings/n3/log/search?order=oldest&limit=1000');
+    const { body } = await n1.request('/api/v1/member/recordings/n3/log/search?order=oldest&limit=1000');
     const items = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
     const messages = (items.slice(0, -1) as ClusterRecord[]).map(({ message }) => message);
     expect(messages).toEqual(expect.arrayContaining(lost));
@@ -250,7 +250,9 @@ it.skipIf(!canMount())('a recorder whose disk is full says so and stops; its nod
     const { body } = await n1.request('/api/v1/events?kind=recorder-stopped');
     expect(body).toContain('members are not recorded: ');
   });
-  expect(JSON.parse((await n1.request('/health/ready')).body)).toMatchObject({ status: 'degraded' });
+  await eventually(async () =>
+    expect(JSON.parse((await n1.request('/health/ready')).body)).toMatchObject({ status: 'degraded' }),
+  );
   for (const node of nodes) expect((await node.search()).messages).toEqual(['before', 'after']);
   await delay(1000); // pause: what the other one has ends later, by more than clocks differ
   n3.write('later');

@@ -122,7 +122,7 @@ function expectKeptPrivately(node: ClusterProcess): void {
 }
 
 async function configsBy(node: ClusterProcess) {
-  const { body } = await node.request('/api/v1/cluster/config');
+  const { body } = await node.request('/api/v1/config/settings?nodes=*');
   const { configs } = JSON.parse(body) as ClusterConfig;
   return Object.fromEntries(
     configs.map(({ id, config, report: { outcome, asOfMs } }) => [id, { text: config?.config, outcome, asOfMs }]),

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { ClusterConfig } from '@porthole/contract';
 import { tempDir } from '@porthole/records/testing';
 import { SETTING_DEFINITIONS } from '@porthole/server/settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -120,10 +121,8 @@ describe('porthole', () => {
       cwd,
       env,
     });
-    const { settings } = (await (await fetch(`${await program.ready()}api/v1/config/settings`)).json()) as {
-      settings: { key: string; value: unknown; source: string }[];
-    };
-    const origin = (key: string) => settings.find((setting) => setting.key === key);
+    const { configs } = (await (await fetch(`${await program.ready()}api/v1/config/settings`)).json()) as ClusterConfig;
+    const origin = (key: string) => configs[0]?.settings?.settings.find((setting) => setting.key === key);
     expect(origin('http.max-streams')).toMatchObject({ value: 3, source: 'flag' });
     expect(origin('http.max-url-bytes')).toMatchObject({ source: 'env' });
     expect(origin('node.host-name')).toMatchObject({ value: 'from-file', source: 'file' });

@@ -154,7 +154,7 @@ it('shows what a change was, and the error that began after it, in three clicks 
     join(n2.logDir, 'a.log'),
     `${line(0, 'fsync of segment 7 failed', 'ERROR').repeat(60)}${line(0, 'later')}`,
   );
-  const events = async () => (await fetch(`${n1.url}/api/v1/cluster/events?kind=new-pattern`)).text();
+  const events = async () => (await fetch(`${n1.url}/api/v1/events?nodes=*&kind=new-pattern`)).text();
   await eventually(async () => expect(await events()).toContain('fsync of segment 7'), { withinMs: 30_000 });
 
   const { page } = await openConsole(browser(), n1.url);

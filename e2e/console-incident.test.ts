@@ -99,21 +99,21 @@ describe('an incident in the console', () => {
     const { nodes } = await startCluster('static', ['n1']);
     const [{ url }] = nodes as [ClusterProcess];
     const { page } = await openConsole(browser(), url);
-    await page.route('**/api/v1/cluster/incident?*', () => {}); // never answered
+    await page.route('**/api/v1/incident?*', () => {}); // never answered
     await page.goto(`${url}/incidents?from=1h&to=now`);
     await waitUntilVisible(page.getByText('Loading what happened on all nodes'));
-    await page.unroute('**/api/v1/cluster/incident?*');
-    await page.route('**/api/v1/cluster/incident?*', (route) => route.abort());
+    await page.unroute('**/api/v1/incident?*');
+    await page.route('**/api/v1/incident?*', (route) => route.abort());
     await page.reload();
     await waitUntilVisible(page.getByText('The incident could not be loaded.'));
-    await page.unroute('**/api/v1/cluster/incident?*');
+    await page.unroute('**/api/v1/incident?*');
     await page.getByRole('button', { name: 'retry' }).click();
     await waitUntilVisible(page.getByRole('heading', { level: 1, name: /^Nothing unusual/ }));
     await waitUntilVisible(page.getByText('nothing in this time range is left out'));
-    await page.route('**/api/v1/cluster/events?*', (route) => route.abort());
+    await page.route('**/api/v1/events?*', (route) => route.abort());
     await page.goto(`${url}/incidents`);
     await waitUntilVisible(page.getByText('The events could not be loaded.'));
-    await page.unroute('**/api/v1/cluster/events?*');
+    await page.unroute('**/api/v1/events?*');
     await page.getByRole('button', { name: 'retry' }).click();
     await waitUntilVisible(page.getByRole('heading', { level: 1, name: 'No incident' }));
   });

@@ -83,7 +83,7 @@ const single = share(() => startInProcess([{ files: { 'a.log': countedLines(30) 
 
 /** The cluster with many more nodes, of which one does not respond. */
 async function showMany(page: Page, count: number): Promise<void> {
-  await page.route('**/api/v1/cluster/nodes', async (route) => {
+  await page.route('**/api/v1/nodes', async (route) => {
     const response = await route.fetch();
     const answer = (await response.json()) as ClusterNodes;
     const [node] = answer.nodes;

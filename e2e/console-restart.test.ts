@@ -162,7 +162,7 @@ it('a new version of the node asks for a reload, once', async () => {
   const { page } = await openConsole(browser(), node.url, { hasClock: true });
   await waitUntilVisible(page.getByRole('heading', { name: '1 node is up' }));
   let version = '9.9.8';
-  await page.route('**/api/v1/cluster/nodes', async (route) => {
+  await page.route('**/api/v1/nodes', async (route) => {
     const response = await route.fetch();
     const text = (await response.text()).replaceAll(/"version":"[^"]*"/g, `"version":"${version}"`);
     await route.fulfill({ response, body: text });

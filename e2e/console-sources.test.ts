@@ -46,7 +46,7 @@ function openSources(
   const client = createClient({
     url: nodes[0]?.url ?? '',
     fetch: (input, init) => {
-      requests.push(new URL(String(input)).pathname.replace('/api/v1/cluster/', ''));
+      requests.push(new URL(String(input)).pathname.replace('/api/v1/', ''));
       return fetch(input, init);
     },
   });

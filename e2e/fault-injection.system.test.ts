@@ -131,7 +131,7 @@ describe.each([
     const server = await FaultyServer.before(lindb.url);
     const env = { PORTHOLE_CLUSTER_MEMBERS: `lindb=${server.url}`, PORTHOLE_CLUSTER_REFRESH: '1h' };
     const node = await AttackedNode.start({ isEmbedded, env });
-    const ask = (route: string, init?: RequestInit) => fetch(`${node.url}api/v1/cluster/nodes/lindb/${route}`, init);
+    const ask = (route: string, init?: RequestInit) => fetch(`${node.url}api/v1/nodes/lindb/${route}`, init);
     await eventually(async () => expect((await ask('log/list')).status).toBe(200));
     // Another run of it, whose configuration is read again; masked by another thread, which takes long enough to leave.
     lindb.node.onlineTime = 2;
@@ -219,7 +219,7 @@ describe.each([
     proxy.cutAll();
     await world.callUntil(() => cuts.length === 0, { through: /cluster\/(nodes|config)$/ });
     await eventually(async () => {
-      const { text } = await world.node.request('api/v1/cluster/nodes');
+      const { text } = await world.node.request('api/v1/nodes');
       expect(JSON.parse(text).membership.state).toBe('ok');
     });
     await world.expectUnharmed();

@@ -174,7 +174,7 @@ it('copies of logs of members that a killed node leaves are its recording until 
   const zone = ['--cluster-member-zones', 'lindb=UTC'];
   const flags = ['--http-port', '0', '--grpc-port', '0', '--cluster-members', `lindb=${member}`, ...zone];
   const start = () => new Program(['serve', ...flags], { cwd, env: { TMPDIR } });
-  const search = async (url: string) => expect((await fetch(`${url}api/v1/cluster/log/search`)).status).toBe(200);
+  const search = async (url: string) => expect((await fetch(`${url}api/v1/log/search?nodes=*`)).status).toBe(200);
 
   const killed = start();
   await search(await killed.ready());

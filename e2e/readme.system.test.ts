@@ -63,7 +63,7 @@ describe('the README in a fresh checkout', () => {
     const log = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
     expect(log).toContain('the node is ready');
     const demo = /<meta name="porthole-demo" content="([^"]+)">/.exec(page)?.[1] ?? '';
-    expect(await (await fetch(`${demo}api/v1/cluster/nodes`)).json()).toMatchObject({ nodes: { length: 3 } });
+    expect(await (await fetch(`${demo}api/v1/nodes`)).json()).toMatchObject({ nodes: { length: 3 } });
   });
 
   it('every curl command answers', async () => {
@@ -96,7 +96,7 @@ describe('the README in a fresh checkout', () => {
     const { url: etcd } = await startTestEtcd();
     const command = take('npx porthole serve --cluster-etcd http://127.0.0.1:2379');
     const { url: address, child } = await serve('sh', ['-c', `exec ${command.replace('http://127.0.0.1:2379', etcd)}`]);
-    const { membership } = (await (await fetch(`${address}api/v1/cluster/nodes`)).json()) as { membership: object };
+    const { membership } = (await (await fetch(`${address}api/v1/nodes`)).json()) as { membership: object };
     expect(membership).toMatchObject({ kind: 'etcd', state: 'ok' });
     end(child, 'SIGTERM');
   });

@@ -15,6 +15,9 @@ const OUTPUT = join(CONTRACT, 'src/schemas/generated/schemas.ts');
 /** What every route can return. */
 const ERROR_TYPE = 'Problem';
 
+/** What the program prints of one node. */
+const PRINTED_TYPES = ['FollowItem', 'LogFileDetails', 'Histogram', 'Digest', 'Fields', 'Top'];
+
 /** Does nothing where the output is newer than everything it is made of. */
 export async function generateSchemas() {
   const sources = [
@@ -32,7 +35,7 @@ export async function generateSchemas() {
   )
     return;
   const { makeSchemas } = await import('./make-schemas.mjs');
-  const names = [...(await namesInRoutes()), ERROR_TYPE];
+  const names = [...(await namesInRoutes()), ERROR_TYPE, ...PRINTED_TYPES];
   const types = { project: join(CONTRACT, 'tsconfig.schemas.json'), file: 'src/schemas/response-types.ts' };
   mkdirSync(dirname(OUTPUT), { recursive: true });
   writeFileSync(OUTPUT, schemasModule(makeSchemas(names, types)));

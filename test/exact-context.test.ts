@@ -59,12 +59,10 @@ describe('every number, key and text of a context', () => {
     const client = createClient({ url: `http://127.0.0.1:${node.port}` });
     const same = (received: readonly string[]) => expect(received.map(jsonTokens)).toEqual(expected);
 
-    for (const route of ['log', 'cluster/log']) {
-      const query = `order=oldest&limit=${COUNT}&family=a.log`;
-      same(wireLines((await sendRequest(node.port, `/api/v1/${route}/search?${query}`)).body).map(wireContext));
-      const around = wireLines(
-        (await sendRequest(node.port, `/api/v1/${route}/search?${query}&before=1&after=1`)).body,
-      );
+    for (const nodes of ['', '&nodes=*']) {
+      const query = `order=oldest&limit=${COUNT}&family=a.log${nodes}`;
+      same(wireLines((await sendRequest(node.port, `/api/v1/log/search?${query}`)).body).map(wireContext));
+      const around = wireLines((await sendRequest(node.port, `/api/v1/log/search?${query}&before=1&after=1`)).body);
       same(around.map(wireContext));
     }
 
@@ -120,8 +118,8 @@ describe('every number, key and text of a context', () => {
     expect(emitted.map(wireContext).map(jsonTokens)).toEqual(texts.map(jsonTokens));
 
     writeFileSync(join(node.logDir, 'a.log'), contractLine(`{"id":${NUMBER},"n":1.0}`, 0));
-    for (const route of ['log', 'cluster/log']) {
-      const { body } = await sendRequest(node.port, `/api/v1/${route}/digest?limit=5`);
+    for (const nodes of ['', '&nodes=*']) {
+      const { body } = await sendRequest(node.port, `/api/v1/log/digest?limit=5${nodes}`);
       expect(body.toString()).toContain(`"context":{"id":${NUMBER},"n":1.0}`);
     }
     const { groups } = await client.logDigest({ limit: 5 });

@@ -8,7 +8,7 @@ const PAGE = join(import.meta.dirname, '../docs/http-api.md');
 /** The line before each table says which rows of the parameter table it has. */
 const TABLE = /^<!-- parameters: (\w+) -->\n\| parameter \| meaning \|\n\|---\|---\|\n(?:\|.*\n)*/gm;
 
-const MEMBERS = getRoute('clusterConfig').parameters;
+const MEMBERS = getRoute('settings').parameters;
 
 /** What all requests about records take. */
 const CONDITIONS = getRoute('logSearch').parameters.filter((row) =>

@@ -61,7 +61,10 @@ const STATES: Readonly<Record<string, () => unknown>> = {
   '/node': () => ({ node: NODE, clockMs: Date.now(), timeZone: 'UTC', utcOffsetMinutes: 0, uptimeMs: 1000 }),
   '/config': () => ({ node: NODE, config: '[service]\nname = "fake"\n' }),
   '/log/list': () => [{ name: 'a.log', size: 100 }],
-  '/log/files': () => [{ name: 'a.log', size: 100, family: 'a.log', lastTimeMs: Date.now() }],
+  '/log/files': () => ({
+    files: [{ name: 'a.log', size: 100, family: 'a.log', lastTimeMs: Date.now() }],
+    members: [],
+  }),
   '/log/histogram': () => ({ bucketMs: 900_000, buckets: [], untimed: 0, end: END }),
 };
 

@@ -90,13 +90,13 @@ export async function startClusterNode(given: ClusterResponses): Promise<FakeClu
     const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://node');
     const path = pathname.replace('/api/v1', '');
     node.requests.push(`${path}${decodeURIComponent(search)}`);
-    if (path === '/cluster/log/follow') return follow(response, given.follow ?? []);
-    const [, member] = /^\/cluster\/nodes\/([^/]+)\/log\/raw$/.exec(path) ?? [];
+    if (path === '/log/follow') return follow(response, given.follow ?? []);
+    const [, member] = /^\/nodes\/([^/]+)\/log\/raw$/.exec(path) ?? [];
     const text = given.files?.[`${member}/${searchParams.get('file')}`];
     if (text !== undefined) return raw(request, response, text);
     const body = path === '/node' ? DESCRIPTION : given.responses?.[path];
     if (body === undefined) return json(response, 404, { code: 'ROUTE_NOT_FOUND', detail: 'there is no such route' });
-    if (path === '/cluster/log/search' || path === '/cluster/log/moment') {
+    if (path === '/log/search' || path === '/log/around') {
       const limit = Number(searchParams.get('limit') ?? Infinity);
       return lines(response, (body as ClusterItem[]).slice(0, limit), given);
     }

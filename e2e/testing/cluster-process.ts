@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord, EventKind } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { freePorts } from '@porthole/server/testing';
@@ -108,14 +109,14 @@ export class ClusterProcess {
 
   /** The answer of a route of the cluster. */
   async json<T>(path: string): Promise<T> {
-    const { status, body } = await this.request(`/api/v1/cluster${path}`);
+    const { status, body } = await this.request(pathOfAll(path.slice(1)));
     if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
     return JSON.parse(body) as T;
   }
 
   /** The same where it is one line for each. */
   async lines<T>(path: string): Promise<T[]> {
-    const { body } = await this.request(`/api/v1/cluster${path}`);
+    const { body } = await this.request(pathOfAll(path.slice(1)));
     return body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]));
   }
 

@@ -35,10 +35,9 @@ const QUERIES: Readonly<Partial<Record<RouteId, string>>> = {
   logSearch: 'limit=5',
   logTop: 'by=level',
   logExplain: 'query=level%3Ainfo',
-  clusterLogTop: 'by=level',
-  clusterLogMoment: 'time=-1m',
-  clusterLogDownload: 'since=1h',
-  downloadTicket: 'for=%2Fapi%2Fv1%2Fcluster%2Flog%2Fdownload',
+  logAround: 'time=-1m',
+  logDownload: 'since=1h',
+  downloadTicket: 'for=%2Fapi%2Fv1%2Flog%2Fdownload',
 };
 
 const BODY_HEADERS = ['Content-Type: application/json', 'Accept: application/json, text/event-stream'];
@@ -196,7 +195,7 @@ function checkWhole({ status, contentType, body }: RawResponse, check: () => voi
 /** The node itself has failed, or has gone. */
 const FAULTS: ReadonlySet<string> = new Set(['INTERNAL', 'UNREACHABLE']);
 
-const CLUSTER = { cluster: { nodes: [], role: '', labels: [], store: '' } };
+const CLUSTER = { selection: { nodes: ['*'], role: '', labels: [], store: '' } };
 const SEARCH = { order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
 
 /** Calls a node over gRPC, and cancels some of the calls. What must not happen is added to `troubles`. */

@@ -3,8 +3,6 @@ import { parseView, viewUrl } from '@porthole/console/testing';
 import {
   decodeMemberId,
   parseAroundRequest,
-  parseClusterFollowRequest,
-  parseClusterSearchRequest,
   parseCount,
   parseFileRequest,
   parseFollowRequest,
@@ -47,8 +45,6 @@ fuzz('queries', {
       () => parseCount('logHistogram', query, CLOCK),
       () => parseCount('logDigest', query, CLOCK),
       () => parseAroundRequest(query, CLOCK, MOST),
-      () => parseClusterSearchRequest(query, CLOCK, MOST),
-      () => parseClusterFollowRequest(query, CLOCK),
       () => decodeMemberId(query.get('node') ?? ''),
     ];
     const [view, , search] = parsers.map((parse) => tryParse<unknown>(parse));
@@ -63,7 +59,7 @@ fuzz('request targets', {
     '/api/v1/log/view?file=a.log',
     'http://localhost:7300/api/v1/config?x=%00',
     'HTTPS://[::1]:7300?a',
-    '/api/v1/cluster/nodes/broker-1/log/raw?file=a.log',
+    '/api/v1/nodes/broker-1/log/raw?file=a.log',
     '*',
     '//evil/%2e%2e/..;/etc/passwd#f',
   ],

@@ -42,7 +42,7 @@ const NODES_COMMAND: CommandDefinition = {
   about: 'list the nodes of the cluster with their state, clock offset and recent errors',
   flags: [
     outputFlag(['table', 'json', 'names'], 'output format; json prints one node per line'),
-    ...parameterFlags('clusterLogSearch', ['label']),
+    ...parameterFlags('logSearch', ['label']),
     { long: 'by', value: 'label', about: 'group the nodes by their value of this label' },
     ...SHOWN_ZONE_FLAGS.map((flag) =>
       flag.long === 'utc' ? flag : { ...flag, default: "the system's", about: 'show times in this zone' },
@@ -105,8 +105,8 @@ const EVENTS_COMMAND: CommandDefinition = {
   about: 'what happened to the nodes: starts, stops, kills, changes of configurations',
   args: [NODES_ARGUMENT],
   flags: [
-    ...parameterFlags('clusterEvents', ['since', 'until', 'kind', 'role', 'label', 'follow']),
-    ...parameterFlags('clusterEvents', ['limit'], { default: '50', about: 'the newest n events' }),
+    ...parameterFlags('events', ['since', 'until', 'kind', 'role', 'label', 'follow']),
+    ...parameterFlags('events', ['limit'], { default: '50', about: 'the newest n events' }),
     outputFlag(['table', 'json'], 'output format; json prints one event per line'),
     ...PAGED_NODE_FLAGS,
   ],
@@ -125,7 +125,7 @@ const INCIDENT_COMMAND: CommandDefinition = {
   about: 'report what happened: the most unusual stretch of a time range, what came before it and what stands out',
   args: [NODES_ARGUMENT],
   flags: [
-    ...parameterFlags('clusterIncident', ['from', 'to', 'query', 'role', 'label']),
+    ...parameterFlags('incident', ['from', 'to', 'query', 'role', 'label']),
     {
       long: 'last',
       value: 'span',

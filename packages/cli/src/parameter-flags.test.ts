@@ -13,18 +13,18 @@ import type { LogSource } from './sources/log-source.ts';
 
 const COMMANDS: [RouteId, command: string][] = [
   ['logSearch', 'logs search'],
-  ['clusterLogSearch', 'logs search'],
+  ['logSearch', 'logs search'],
   ['logFollow', 'logs'],
-  ['clusterLogFollow', 'logs'],
+  ['logFollow', 'logs'],
   ['logHistogram', 'logs histogram'],
-  ['clusterLogHistogram', 'logs histogram'],
+  ['logHistogram', 'logs histogram'],
   ['logDigest', 'logs digest'],
-  ['clusterLogDigest', 'logs digest'],
+  ['logDigest', 'logs digest'],
   ['logTop', 'logs top'],
-  ['clusterLogTop', 'logs top'],
+  ['logTop', 'logs top'],
   ['logFields', 'logs fields'],
-  ['clusterLogFields', 'logs fields'],
-  ['clusterLogMoment', 'logs around'],
+  ['logFields', 'logs fields'],
+  ['logAround', 'logs around'],
   ['bundle', 'bundle'],
 ];
 
@@ -56,7 +56,7 @@ describe('the flags of a command', () => {
     expect(level).toMatchObject({ short: 'l', value: 'level', choices: expect.arrayContaining(['trace', 'fatal']) });
     expect(grep).toMatchObject({ value: 'text', many: true });
     expect(parameterFlags('logDigest', ['limit'])).toMatchObject([{ default: '50' }]);
-    expect(parameterFlags('clusterLogMoment', ['around'])).toMatchObject([{ default: '5s' }]);
+    expect(parameterFlags('logAround', ['around'])).toMatchObject([{ default: '5s' }]);
   });
 
   it('take levels in any case and by the names that programs log them with', () => {

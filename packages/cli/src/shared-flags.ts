@@ -172,12 +172,12 @@ export const PREFIX_FLAG: FlagDefinition = {
 /** Selects members of a cluster. */
 export const MEMBER_FLAGS: readonly FlagDefinition[] = [
   { long: 'all', short: 'a', about: 'logs of all nodes of the cluster; a file name selects that log on each node' },
-  ...parameterFlags('clusterLogSearch', ['role'], { about: 'like --all, only nodes with this role' }),
-  ...parameterFlags('clusterLogSearch', ['label'], {
+  ...parameterFlags('logSearch', ['role'], { about: 'like --all, only nodes with this role' }),
+  ...parameterFlags('logSearch', ['label'], {
     about:
       'like --all, only nodes with this label, like zone=a or zone=eu-*; repeat for other names, or other values of a name',
   }),
-  ...parameterFlags('clusterLogSearch', ['store']),
+  ...parameterFlags('logSearch', ['store']),
 ];
 
 /** Members of the cluster. */

@@ -1,5 +1,8 @@
 import type {
+  ClusterConfig,
+  ClusterConfigHistory,
   ClusterCountResponses,
+  ClusterLogFiles,
   ConfigHistory,
   ConfigVersion,
   CountId,
@@ -58,10 +61,12 @@ export function decodeLogList(value: unknown): LogEntry[] | undefined {
   return value.map(({ name, size }) => ({ name, size }));
 }
 
-export function decodeLogFiles(value: unknown): LogFileDetails[] | undefined {
-  if (!Array.isArray(value) || !value.every(isDetails)) return undefined;
-  const files = value as LogFileDetails[];
-  return files.map(({ learned, ...file }) => ({
+/* What a node answers for itself is the answer of a cluster of it: these are its own parts. */
+
+export function decodeOwnFiles(value: unknown): LogFileDetails[] | undefined {
+  if (!isObject(value) || !Array.isArray(value.files) || !value.files.every(isDetails)) return undefined;
+  const files = value.files as ClusterLogFiles['files'];
+  return (files as (LogFileDetails & { node?: string })[]).map(({ learned, node: _node, ...file }) => ({
     ...file,
     ...(file.problem && { problem: remoteText(file.problem) }),
     ...(isLearned(learned) && { learned }),
@@ -97,11 +102,19 @@ function decodeShipping(value: unknown): ShippingState | undefined {
   return { ...(numbers as Omit<ShippingState, 'problem'>), problem: text };
 }
 
-export function decodeSettings(value: unknown): NodeSettings | undefined {
-  return isObject(value) && Array.isArray(value.settings) ? (value as unknown as NodeSettings) : undefined;
+const decodeConfigs = decodeLists<ClusterConfig>('configs');
+const decodeHistories = decodeLists<ClusterConfigHistory>('nodes');
+
+export function decodeOwnSettings(value: unknown): NodeSettings | undefined {
+  const settings = decodeConfigs(value)?.configs[0]?.settings;
+  return isObject(settings) && Array.isArray(settings.settings) ? settings : undefined;
 }
 
-export const decodeConfigHistory = decodeLists<ConfigHistory>('periods');
+export function decodeOwnHistory(value: unknown): ConfigHistory | undefined {
+  const history = decodeHistories(value)?.nodes[0]?.history;
+  return isObject(history) && Array.isArray(history.periods) ? history : undefined;
+}
+
 export const decodeConfigVersion = decodeLists<ConfigVersion>('settings');
 
 type DecodeList = (value: unknown, skipped: SkippedItems) => unknown[];
@@ -124,9 +137,18 @@ export function decodeCount<Id extends CountId>(
   const list = isObject(value) ? value[name] : undefined;
   if (!isObject(value) || !Array.isArray(list) || !isObject(value.end) || list.length > limit) return undefined;
   const skipped = new SkippedItems();
-  const decoded = decode(list, skipped);
+  const decoded = decode(list, skipped).map(withoutNodes);
   const end = endWithSkipped(decodeEnd(value.end, skipped), skipped);
-  return { ...value, [name]: decoded, end } as unknown as CountResponses[Id];
+  const { members: _members, counted: _counted, coverage: _coverage, ...own } = value;
+  return { ...own, [name]: decoded, end } as unknown as CountResponses[Id];
+}
+
+/** A count by value, time or place, without the nodes that it is of. */
+function withoutNodes(counted: unknown): unknown {
+  const { nodes: _nodes, ...own } = counted as RawFields;
+  if (!isObject(own.sample)) return own;
+  const { node: _node, atMs: _atMs, ...sample } = own.sample;
+  return { ...own, sample };
 }
 
 export function decodeClusterCount<Id extends CountId>(id: Id, value: unknown): ClusterCountResponses[Id] | undefined {

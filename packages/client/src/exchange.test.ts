@@ -161,7 +161,8 @@ describe('an invalid response', () => {
   });
 
   it('the format of one file that is damaged is absent', async () => {
-    const body = '[{"name":"a.log","size":1,"learned":{"facts":[null],"samples":[],"unfit":[],"example":""}}]';
+    const learned = { facts: [null], samples: [], unfit: [], example: '' };
+    const body = JSON.stringify({ files: [{ name: 'a.log', size: 1, node: 'n', learned }], members: [] });
     const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
     const files = await testClient({ url: odd.url }).logFiles({ file: 'a.log' });
     expect(files).toEqual([{ name: 'a.log', size: 1 }]);

@@ -29,6 +29,7 @@ import {
   ONLY_RAW,
   PATHS,
   RECORDS_HEADER,
+  RECORDS_TYPE,
   type SavedViews,
   type SearchOptions,
 } from '@porthole/contract';
@@ -71,14 +72,14 @@ import {
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
   decodeConfig,
-  decodeConfigHistory,
   decodeConfigVersion,
   decodeCount,
   decodeDescription,
   decodeLists,
-  decodeLogFiles,
   decodeLogList,
-  decodeSettings,
+  decodeOwnFiles,
+  decodeOwnHistory,
+  decodeOwnSettings,
 } from './decode-response.ts';
 import type { ClientDeps, Exchange } from './exchange.ts';
 import { follow, withoutGaps } from './follow/follow.ts';
@@ -89,6 +90,9 @@ import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
 /** Additional stall time: a node may wait for its members while it creates a bundle. */
 const BUNDLE_PAUSE_MS = 60_000;
+
+/** Records as the node itself has them; other implementations send the lines they have. */
+const OWN_RECORDS = `${RECORDS_TYPE}, application/x-ndjson`;
 
 /** A node description has some hundred bytes and is requested in the background. */
 const MAX_DESCRIPTION_BYTES = 256 * 1024;
@@ -128,7 +132,7 @@ export class HttpNode implements NodeClient {
 
   async settings(options: CallOptions = {}): Promise<NodeSettings> {
     checkOptions('settings', options);
-    return requestJson({ path: PATHS.settings, ...options }, this.#deps, decodeSettings);
+    return requestJson({ path: PATHS.settings, ...options }, this.#deps, decodeOwnSettings);
   }
 
   async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
@@ -139,7 +143,7 @@ export class HttpNode implements NodeClient {
   async logFiles({ file, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     checkOptions('logFiles', options);
     const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles({ file }), ...options };
-    return requestJson(httpRequest, this.#deps, decodeLogFiles);
+    return requestJson(httpRequest, this.#deps, decodeOwnFiles);
   }
 
   async viewLog(request: ViewLogRequest, options: CallOptions = {}): Promise<ByteStream> {
@@ -181,7 +185,7 @@ export class HttpNode implements NodeClient {
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
-    const target = { path: PATHS.logFollow, position, heartbeatMs, texts, positions };
+    const target = { path: PATHS.logFollow, position, heartbeatMs, texts, positions, isOwn: true };
     const followed = follow(target, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
@@ -231,7 +235,8 @@ export class HttpNode implements NodeClient {
   ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
     checkArguments('events', request, options);
     const { searchBatches } = await HttpNode.#batches.run(() => import('./search-batches.ts'));
-    const httpRequest = { path: PATHS.events, query: encodeSearch(parseRequest(request), options) };
+    const headers = { accept: OWN_RECORDS };
+    const httpRequest = { path: PATHS.events, query: encodeSearch(parseRequest(request), options), headers };
     yield* searchBatches(await openSearch(httpRequest, options, this.#deps), request);
   }
 
@@ -240,14 +245,14 @@ export class HttpNode implements NodeClient {
     const { signal, heartbeatMs, positions } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const position = new NodeFollowPosition(query, encodeEventFollow);
-    const target = { path: PATHS.events, position, heartbeatMs, positions };
+    const target = { path: PATHS.events, position, heartbeatMs, positions, isOwn: true };
     return follow(target, this.#deps, signal ? { signal } : {});
   }
 
   async configHistory(request: Partial<ConfigHistoryRequest> = {}, options: CallOptions = {}): Promise<ConfigHistory> {
     checkArguments('configHistory', request, options);
     const httpRequest = { path: PATHS.configHistory, query: encodeHistory(request), ...options };
-    return requestJson(httpRequest, this.#deps, decodeConfigHistory);
+    return requestJson(httpRequest, this.#deps, decodeOwnHistory);
   }
 
   async configVersion(version: string, options: CallOptions = {}): Promise<ConfigVersion> {
@@ -312,8 +317,8 @@ export class HttpNode implements NodeClient {
 
   #search(request: SearchRequest, options: SearchOptions): Promise<Exchange> {
     const query = encodeSearch(parseRequest(request), options);
-    const headers = options.onlyRaw ? { headers: { [RECORDS_HEADER]: ONLY_RAW } } : {};
-    return openSearch({ path: PATHS.logSearch, query, ...headers }, options, this.#deps);
+    const headers = { accept: OWN_RECORDS, ...(options.onlyRaw && { [RECORDS_HEADER]: ONLY_RAW }) };
+    return openSearch({ path: PATHS.logSearch, query, headers }, options, this.#deps);
   }
 }
 

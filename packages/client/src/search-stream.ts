@@ -1,4 +1,4 @@
-import type { SearchOptions } from '@porthole/contract';
+import { RECORDS_TYPE, type SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { joinBytes } from '@porthole/records';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
@@ -198,7 +198,7 @@ export async function openSearch(
   const exchange = await sendRequest({ ...request, signal, ...limits }, deps);
   try {
     rejectPage(exchange);
-    if (exchange.contentType !== 'application/x-ndjson')
+    if (exchange.contentType !== 'application/x-ndjson' && exchange.contentType !== RECORDS_TYPE)
       throw exchange.badResponse(`the response of ${exchange.path} is not a stream of records`);
     return exchange;
   } catch (error) {

@@ -40,6 +40,7 @@ import type {
   FollowOptions,
   NodeConfig,
   NodeProblem,
+  NodeSettings,
   NodeState,
   SearchOptions,
   SettingJson,
@@ -121,6 +122,8 @@ export interface MemberConfig {
   role: string;
   /** Its configuration; `null` if it is not known. */
   config: NodeConfig | null;
+  /** Each key; `null` for a member that has only the routes of the contract, or does not respond. */
+  settings: NodeSettings | null;
   report: MemberReport;
 }
 
@@ -191,6 +194,11 @@ export interface ClusterLogFiles extends MembersResponse {
   files: ClusterLogFile[];
 }
 
+export interface LogFilesRequest extends MemberSelection {
+  /** Only this file, with `learned`. */
+  file?: string | undefined;
+}
+
 /** A record and the member that logged it. */
 export interface ClusterRecord extends FoundRecord {
   /** Id of the member it comes from. */
@@ -230,6 +238,12 @@ export interface ClusterEnd extends Pick<ScanReport, 'reason' | 'skippedBytes' |
   problems?: MemberFileProblem[];
   /** Files of members that were left out because another one contains all of their text; absent if there are none. */
   duplicates?: MemberDuplicateFile[];
+  /** Of a node that answered alone: bytes outside of the time range that were not read. */
+  unreadBytes?: number;
+  /** Of a node that answered alone: files scanned. */
+  scannedFiles?: number;
+  /** Of a node that answered alone: why records may be missing, because it serves only the ends of its files. */
+  limits?: string;
   /** Continues where this response stopped; `null` if nothing is left. */
   cursor: string | null;
 }
@@ -290,8 +304,14 @@ export interface CountedPart {
   toMs: number;
 }
 
-/** Counts per bucket of time and level, of all members. */
-export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'>, RecordsResponse {
+/** What counts have in common. */
+interface CountsResponse extends RecordsResponse {
+  /** What was read, if one node answered alone; of several, each has a report. */
+  end?: ScanReport;
+}
+
+/** Counts per bucket of time and level, of all nodes. */
+export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'>, CountsResponse {
   /** Those with records, in rising order: counts of all members, and of each. */
   buckets: (HistogramBucket & CountsOfMembers)[];
   /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
@@ -304,7 +324,7 @@ export interface ClusterDigestGroup extends DigestGroup, CountsOfMembers {
 }
 
 /** Records of all members grouped by level and call site. */
-export interface ClusterDigest extends RecordsResponse {
+export interface ClusterDigest extends CountsResponse {
   /** The largest first. The same call site on several members is one group. */
   groups: ClusterDigestGroup[];
   /**
@@ -318,7 +338,7 @@ export interface ClusterDigest extends RecordsResponse {
 }
 
 /** The fields of matching records of all members. */
-export interface ClusterFields extends Omit<Fields, 'fields' | 'end'>, RecordsResponse {
+export interface ClusterFields extends Omit<Fields, 'fields' | 'end'>, CountsResponse {
   /**
    * Those of the most records first. A field that several members have is one entry. Which values they share is known
    * only if all of them show all of theirs: otherwise `distinct` is a minimum and not exact.
@@ -329,7 +349,7 @@ export interface ClusterFields extends Omit<Fields, 'fields' | 'end'>, RecordsRe
 }
 
 /** Counts by value of a field, of all members. */
-export interface ClusterTop extends Omit<Top, 'values' | 'end'>, RecordsResponse {
+export interface ClusterTop extends Omit<Top, 'values' | 'end'>, CountsResponse {
   /** Most frequent first, equal counts by value: counts of all members, and of each. */
   values: (TopValue & CountsOfMembers)[];
   /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
@@ -392,7 +412,7 @@ export interface ClusterState extends ClusterCounts {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
   config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
   configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
-  logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
+  logFiles(request: LogFilesRequest, options?: CallOptions): Promise<ClusterLogFiles>;
   /**
    * Merged by corrected time; batches as they arrive, an empty one first, and the end. `start` takes only a cluster's cursor
    * or a time. See `clusterItems` for objects.

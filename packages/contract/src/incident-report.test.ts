@@ -27,7 +27,7 @@ const STANDOUT: Standout = {
     ...{ during: 1204, duringMs: 300_000, before: 0, beforeMs: 3_600_000, most: 1204, others: 0 },
     ...{ ratioBefore: 6176.1, ratioOthers: 3338.2 },
   },
-  paths: ['/api/v1/cluster/log/digest?source=wal.go%3A211'],
+  paths: ['/api/v1/log/digest?nodes=*&source=wal.go%3A211'],
 };
 
 function incident(given: Partial<Incident> = {}): Incident {

@@ -44,6 +44,17 @@ export interface MemberSelection {
   floors?: Floors;
 }
 
+/** Whether a request is about nodes that it names, not about the one that receives it. */
+export function selectsMembers({ nodes, role, labels }: MemberSelection): boolean {
+  return nodes !== undefined || role !== undefined || labels !== undefined;
+}
+
+/** Whether a search is of more than what the receiving node has on disk. */
+export function asksCluster(request: MemberSelection): boolean {
+  const { store = 'nodes', floors } = request;
+  return selectsMembers(request) || store !== 'nodes' || floors !== undefined;
+}
+
 /** The role of a member of a static list that has not reported its own yet. */
 export const UNKNOWN_ROLE = 'unknown';
 

@@ -79,7 +79,7 @@ describe('a node without a port', () => {
     expect(docs).not.toMatch(/(?:href|src)="\/(?!ops\/)/);
     expect(await requestJson(port, '/ops/openapi.json')).toMatchObject({ servers: [{ url: '/ops' }] });
     // A cluster of one, which has no address of its own.
-    expect(await requestJson(port, '/ops/api/v1/cluster/nodes')).toMatchObject({ nodes: [{ isSelf: true }] });
+    expect(await requestJson(port, '/ops/api/v1/nodes')).toMatchObject({ nodes: [{ isSelf: true }] });
     expect(await requestProblem(port, '/ops/none')).toMatchObject({ detail: 'no such route; see /ops/docs' });
   });
 

@@ -58,13 +58,15 @@ describe.skipIf(!canMount())('a disk for the data of a node', () => {
       await eventually(async () =>
         expect(await failing()).toEqual(expect.arrayContaining(['own log', 'events', 'config history'])),
       );
-      expect(await requestJson(port, '/api/v1/config/history')).toMatchObject({ isComplete: false });
+      expect(await requestJson(port, '/api/v1/config/history')).toMatchObject({
+        nodes: [{ history: { isComplete: false } }],
+      });
       mend(disk);
       await eventually(async () => expect(await failing()).toEqual([]));
       const events = (await sendRequest(port, '/api/v1/events')).body.toString();
       expect(events).toContain('the node started');
-      const history = await requestJson<ConfigHistory>(port, '/api/v1/config/history');
-      expect(history).toMatchObject({ isComplete: true, periods: [{}] });
+      const history = await requestJson(port, '/api/v1/config/history');
+      expect(history).toMatchObject({ nodes: [{ history: { isComplete: true, periods: [{}] } }] });
       await eventually(() => expect(existsSync(join(disk, 'events', 'own', 'running.json'))).toBe(true));
     },
   );

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { getRoute, ROUTE_IDS } from '@porthole/contract';
+import { type ClusterLogFiles, getRoute, ROUTE_IDS } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -145,7 +145,7 @@ it('a node that shows its own log shows all of it but the access log', async () 
   const settings = testSettings(dir, { service: { logDir: '' }, log: { recursive: true } });
   const running = await start(settings);
   const { body } = await sendRequest(running.node.httpPort, '/api/v1/log/files');
-  expect((JSON.parse(body.toString()) as { name: string }[]).map(({ name }) => name)).toEqual(['porthole.log']);
+  expect((JSON.parse(body.toString()) as ClusterLogFiles).files.map(({ name }) => name)).toEqual(['porthole.log']);
   const found = await sendRequest(running.node.httpPort, '/api/v1/log/search?file=porthole.log');
   expect(found.body.toString()).toContain('the node is starting');
   const { settings: loaded } = await loadSettings({ options: settings });
@@ -161,7 +161,7 @@ it('logs in a directory below that of the own log are shown', async () => {
   const settings = testSettings(dir, { service: { logDir: join(dir, 'own', 'service') }, log: { recursive: true } });
   const running = await start(settings);
   const { body } = await sendRequest(running.node.httpPort, '/api/v1/log/files');
-  const names = (JSON.parse(body.toString()) as { name: string }[]).map(({ name }) => name);
+  const names = (JSON.parse(body.toString()) as ClusterLogFiles).files.map(({ name }) => name);
   expect(names).toEqual(['app.log', 'web/app.log']);
 });
 

@@ -15,6 +15,7 @@ import {
   errorMessage,
   type FollowOptions,
   type ForgetOptions,
+  type LogFilesRequest,
   type MemberReport,
   type MemberSelection,
   pastRequest,
@@ -119,7 +120,7 @@ export class CombinedCluster implements ClusterState {
     return this.#cluster.configDiff(request, options);
   }
 
-  logFiles(request: MemberSelection, options?: CallOptions) {
+  logFiles(request: LogFilesRequest, options?: CallOptions) {
     return this.#cluster.logFiles(request, options);
   }
 

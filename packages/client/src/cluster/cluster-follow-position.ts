@@ -1,7 +1,7 @@
 import {
   type ClusterFollowItem,
   decodeFollowPositions,
-  encodeClusterFollow,
+  encodeFollow,
   encodeFollowPositions,
   MAX_BODY_BYTES,
   type MemberSelection,
@@ -36,7 +36,7 @@ const MAX_MEMBERS = 10_000;
 export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> {
   readonly #query: FollowQuery & MemberSelection;
   readonly #clock: Clock;
-  readonly #encode: typeof encodeClusterFollow;
+  readonly #encode: typeof encodeFollow;
   /** The most recently delivered records, and those before them. */
   #delivered = new Set<string>();
   #deliveredBefore = new Set<string>();
@@ -46,7 +46,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   #wasQuiet = false;
   #maxCharacters = POSITIONS_CHARACTERS;
 
-  constructor(query: FollowQuery & MemberSelection, clock: Clock, encode = encodeClusterFollow) {
+  constructor(query: FollowQuery & MemberSelection, clock: Clock, encode = encodeFollow) {
     this.#query = query;
     this.#encode = encode;
     this.#clock = clock;

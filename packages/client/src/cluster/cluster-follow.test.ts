@@ -55,9 +55,9 @@ describe('the follow of a cluster', () => {
     );
     expect(messages).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
     expect(requests).toEqual([
-      { family: 'a.log', back: '2' },
-      { family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
-      { family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
+      { nodes: '*', family: 'a.log', back: '2' },
+      { nodes: '*', family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
+      { nodes: '*', family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
     ]);
   });
 
@@ -75,8 +75,8 @@ describe('the follow of a cluster', () => {
     );
     expect(messages).toEqual(['a 1', 'reconnecting', 'b 6', 'reconnecting', 'b 7', 'end']);
     expect(requests.slice(1)).toEqual([
-      { positions: '@a=1|b=start~5', time: '5200ms' },
-      { positions: '@a=start~1~2|b=start~5~6', time: '5400ms' },
+      { nodes: '*', positions: '@a=1|b=start~5', time: '5200ms' },
+      { nodes: '*', positions: '@a=start~1~2|b=start~5~6', time: '5400ms' },
     ]);
   });
 
@@ -84,8 +84,8 @@ describe('the follow of a cluster', () => {
     const start = { cursor: '@a=1|b=start~2', sinceMs: 17_000 };
     const { requests } = await followed([record('a', '3', NOW), record('a', '4', NOW)], { start }, 'a 4');
     expect(requests).toEqual([
-      { positions: '@a=1|b=start~2', time: '@17.000' },
-      { positions: '@a=1~3|b=start~2', time: '@17.000' },
+      { nodes: '*', positions: '@a=1|b=start~2', time: '@17.000' },
+      { nodes: '*', positions: '@a=1~3|b=start~2', time: '@17.000' },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe('the follow of a cluster', () => {
       { start: 'end' },
       'a 2',
     );
-    expect(requests).toEqual([{}, { positions: '@a=1', time: '5200ms' }]);
+    expect(requests).toEqual([{ nodes: '*' }, { nodes: '*', positions: '@a=1', time: '5200ms' }]);
   });
 
   it('resumes by time if a node accepts no long requests and there are too many members to name', () => {
@@ -129,7 +129,7 @@ describe('the follow of a cluster', () => {
     const lost = { type: 'record', file: 'a.log', offset: 0, bytes: 1, cursor: 'c2', message: 'a c2' };
     const end = { type: 'end', reason: 'exhausted', cursor: null, problems: [] };
     const odd = await startOddServer((request, response) => {
-      const isFollow = request.url?.includes('/cluster/log/follow');
+      const isFollow = request.url?.includes('/log/follow');
       if (isFollow) response.writeHead(200, SSE_HEADERS).write(event(gap));
       else
         response
@@ -155,7 +155,7 @@ describe('the follow of a cluster', () => {
     const searches = odd.requests.slice(1).map((request) => new URL(request.slice(4), 'http://node'));
     expect(searches.length).toBeGreaterThan(0);
     for (const { pathname, searchParams } of searches) {
-      expect(pathname).toBe('/api/v1/cluster/nodes/a/log/search');
+      expect(pathname).toBe('/api/v1/nodes/a/log/search');
       expect(Object.fromEntries(searchParams)).toMatchObject({ family: 'a.log', q: 'a', until: 'c3' });
       for (const name of ['nodes', 'role', 'label', 'floor', 'store']) expect(searchParams.has(name)).toBe(false);
     }
@@ -196,12 +196,12 @@ describe('the follow of a cluster', () => {
     ['at a time begins as before', { start: { timeMs: 17 } }, { time: '@0.017' }],
   ])('that received nothing and started %s', async (_name, query, expected) => {
     const { requests } = await followed(['retry: 1\n\n', record('a', '1', NOW)], query, 'a 1');
-    expect(requests[1]).toEqual(expected);
+    expect(requests[1]).toEqual({ nodes: '*', ...expected });
   });
 
   it('that was quiet does not start further back again', async () => {
     const { requests } = await followed([': still here\n\n', record('a', '1', NOW)], { start: { back: 3 } }, 'a 1');
-    expect(requests[1]).toEqual({ time: '5200ms' });
+    expect(requests[1]).toEqual({ nodes: '*', time: '5200ms' });
   });
 
   it('ends if the node refuses it', async () => {

@@ -15,41 +15,31 @@ type Call = (cluster: ClusterClient) => Promise<unknown> | AsyncIterable<unknown
 
 /** Each call, the request it sends, and a minimal response. */
 const CALLS: [string, string, Call, Record<string, unknown>][] = [
-  ['nodes', '/api/v1/cluster/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
-  ['config', `/api/v1/cluster/config?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
-  [
-    'configDiff',
-    `/api/v1/cluster/config/diff?${SOME_TEXT}`,
-    (cluster) => cluster.configDiff(SOME),
-    { roles: [], members: [] },
-  ],
-  [
-    'logFiles',
-    `/api/v1/cluster/log/files?${SOME_TEXT}`,
-    (cluster) => cluster.logFiles(SOME),
-    { files: [], members: [] },
-  ],
+  ['nodes', '/api/v1/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
+  ['config', `/api/v1/config/settings?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
+  ['configDiff', `/api/v1/config/diff?${SOME_TEXT}`, (cluster) => cluster.configDiff(SOME), { roles: [], members: [] }],
+  ['logFiles', `/api/v1/log/files?${SOME_TEXT}`, (cluster) => cluster.logFiles(SOME), { files: [], members: [] }],
   [
     'logHistogram',
-    `/api/v1/cluster/log/histogram?level=warn&buckets=5&budget=24000&${SOME_TEXT}`,
+    `/api/v1/log/histogram?${SOME_TEXT}&level=warn&buckets=5&budget=24000`,
     (cluster) => cluster.logHistogram({ buckets: 5, minLevel: 'WARN', ...SOME }),
     { bucketMs: 1, buckets: [], untimed: 0, members: [] },
   ],
   [
     'logDigest',
-    `/api/v1/cluster/log/digest?limit=5&budget=7000&${SOME_TEXT}`,
+    `/api/v1/log/digest?${SOME_TEXT}&limit=5&budget=7000`,
     (cluster) => cluster.logDigest({ limit: 5, ...SOME }, { budgetMs: 7000 }),
     { groups: [], totalGroups: 0, ungrouped: 0, members: [] },
   ],
   [
     'logFields',
-    `/api/v1/cluster/log/fields?level=warn&limit=5&budget=24000&${SOME_TEXT}`,
+    `/api/v1/log/fields?${SOME_TEXT}&level=warn&limit=5&budget=24000`,
     (cluster) => cluster.logFields({ limit: 5, minLevel: 'WARN', ...SOME }),
     { fields: [], totalFields: 0, records: 0, isSample: false, counted: null, members: [] },
   ],
   [
     'logTop',
-    `/api/v1/cluster/log/top?query=shard%3D13&by=shard&limit=5&budget=7000&${SOME_TEXT}`,
+    `/api/v1/log/top?${SOME_TEXT}&query=shard%3D13&by=shard&limit=5&budget=7000`,
     (cluster) =>
       cluster.logTop(
         { by: 'shard', limit: 5, query: { kind: 'field', field: 'shard', operator: '=', value: '13' }, ...SOME },
@@ -62,18 +52,18 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
 const STREAMS: [string, string, (cluster: ClusterClient) => AsyncIterable<ClusterItem[]>][] = [
   [
     'searchLogs',
-    `/api/v1/cluster/log/search?file=a.log&order=newest&limit=10&before=0&after=0&${SOME_TEXT}`,
+    `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
     (cluster) => cluster.searchLogs({ ...FIND, file: 'a.log', ...SOME }),
   ],
   [
     'moment of a record',
-    `/api/v1/cluster/log/moment?node=broker-1&cursor=c1&before=5000&after=1000&limit=20&${SOME_TEXT}`,
+    `/api/v1/log/around?node=broker-1&cursor=c1&before=5000&after=1000&limit=20&${SOME_TEXT}`,
     (cluster) =>
       cluster.around({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
   ],
   [
     'moment of a time',
-    '/api/v1/cluster/log/moment?time=1700000000000&before=5000&after=1000&limit=20',
+    '/api/v1/log/around?time=1700000000000&before=5000&after=1000&limit=20&nodes=*',
     (cluster) => cluster.around({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
   ],
 ];
@@ -118,7 +108,10 @@ describe('a cluster queried through one node', () => {
     const odd = await startOddServer(respondWith(status, body, headers));
     for (const question of [...CALLS.map(([, , each]) => each), ...STREAMS.map(([, , each]) => each)]) {
       const error = await catchFailure(question(ask(odd.url)));
-      expect(error).toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('/api/v1/cluster/') });
+      expect(error).toMatchObject({
+        code: 'NOT_SUPPORTED',
+        message: expect.stringContaining('the node has no /api/v1/'),
+      });
     }
     const error = await catchFailure(ask(odd.url).followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'NOT_SUPPORTED' });
@@ -137,8 +130,8 @@ describe('a member of a cluster', () => {
     expect(await member.listLogs()).toEqual([]);
     for await (const _ of member.searchLogs(FIND));
     expect(odd.requests).toEqual([
-      'GET /proxy/api/v1/cluster/nodes/10.8.0.21:2891/log/list',
-      'GET /proxy/api/v1/cluster/nodes/10.8.0.21:2891/log/search?order=newest&limit=10&before=0&after=0',
+      'GET /proxy/api/v1/nodes/10.8.0.21:2891/log/list',
+      'GET /proxy/api/v1/nodes/10.8.0.21:2891/log/search?order=newest&limit=10&before=0&after=0',
     ]);
   });
 

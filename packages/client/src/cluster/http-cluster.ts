@@ -20,16 +20,18 @@ import {
   type CountRequest,
   type Coverage,
   encodeAround,
-  encodeClusterCount,
-  encodeClusterEventFollow,
-  encodeClusterSearch,
   encodeConfigDiff,
+  encodeCount,
+  encodeEventFollow,
   encodeHistory,
   encodeIncident,
+  encodeLogFiles,
   encodeMembers,
+  encodeSearch,
   type FollowOptions,
   type ForgottenMember,
   type Incident,
+  type LogFilesRequest,
   MEMBER_ID,
   type MemberSelection,
   type NodeState,
@@ -37,6 +39,7 @@ import {
   PortholeError,
   type RecordingHead,
   type SearchOptions,
+  selectsMembers,
   withoutSelection,
 } from '@porthole/contract';
 import { type RecordBatch, toBatches } from '@porthole/records';
@@ -68,12 +71,10 @@ import { ClusterFollowPosition } from './cluster-follow-position.ts';
 /** These two ids would change the path; all other ids are safe. */
 const NO_IDS = ['.', '..'];
 
-const COUNT_PATHS: Readonly<Record<CountId, string>> = {
-  logHistogram: PATHS.clusterLogHistogram,
-  logDigest: PATHS.clusterLogDigest,
-  logFields: PATHS.clusterLogFields,
-  logTop: PATHS.clusterLogTop,
-};
+/** Without a selection, all members: the node that is asked would answer alone. */
+function ofMembers<R extends MemberSelection>(request: R): R {
+  return selectsMembers(request) ? request : { ...request, nodes: ['*'] };
+}
 
 /** All nodes of a cluster, queried through one of them over HTTP. */
 export class HttpCluster implements ClusterClient {
@@ -88,24 +89,24 @@ export class HttpCluster implements ClusterClient {
 
   async nodes(options: CallOptions = {}): Promise<ClusterNodes> {
     checkOptions('cluster.nodes', options);
-    return requestJson({ path: PATHS.clusterNodes, ...options }, this.#deps, decodeLists<ClusterNodes>('nodes'));
+    return requestJson({ path: PATHS.nodes, ...options }, this.#deps, decodeLists<ClusterNodes>('nodes'));
   }
 
   async config(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterConfig> {
     checkArguments('cluster.config', request, options);
-    const httpRequest = { path: PATHS.clusterConfig, query: encodeMembers(request), ...options };
+    const httpRequest = { path: PATHS.settings, query: encodeMembers(ofMembers(request)), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfig>('configs'));
   }
 
   async configDiff(request: ConfigDiffRequest = {}, options: CallOptions = {}): Promise<ClusterConfigDiff> {
     checkArguments('cluster.configDiff', request, options);
-    const httpRequest = { path: PATHS.clusterConfigDiff, query: encodeConfigDiff(request), ...options };
+    const httpRequest = { path: PATHS.configDiff, query: encodeConfigDiff(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigDiff>('roles', 'members'));
   }
 
-  async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles(request: LogFilesRequest = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
     checkArguments('cluster.logFiles', request, options);
-    const httpRequest = { path: PATHS.clusterLogFiles, query: encodeMembers(request), ...options };
+    const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles(ofMembers(request)), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterLogFiles>('files', 'members'));
   }
 
@@ -121,7 +122,7 @@ export class HttpCluster implements ClusterClient {
     options: SearchOptions = {},
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     checkArguments('cluster.searchLogs', request, options);
-    const httpRequest = { path: PATHS.clusterLogSearch, query: encodeClusterSearch(parseRequest(request), options) };
+    const httpRequest = { path: PATHS.logSearch, query: encodeSearch(ofMembers(parseRequest(request)), options) };
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), request);
   }
 
@@ -131,15 +132,11 @@ export class HttpCluster implements ClusterClient {
   ): AsyncIterable<ClusterFollowItem[]> {
     checkArguments('cluster.followLogs', request, options);
     const { gaps = 'load', signal, positions } = options;
-    const query = { ...parseRequest(request), start: request.start ?? 'end' };
+    const query = ofMembers({ ...parseRequest(request), start: request.start ?? ('end' as const) });
     const limits = signal ? { signal } : {};
     const { clock } = this.#deps;
     const position = new ClusterFollowPosition(query, clock);
-    const followed = follow<ClusterFollowItem>(
-      { path: PATHS.clusterLogFollow, position, positions },
-      this.#deps,
-      limits,
-    );
+    const followed = follow<ClusterFollowItem>({ path: PATHS.logFollow, position, positions }, this.#deps, limits);
     if (gaps === 'report') return followed;
     return withoutGaps<ClusterFollowItem>(followed, withoutSelection(query), {
       wait: clock.wait,
@@ -192,8 +189,8 @@ export class HttpCluster implements ClusterClient {
   ): Promise<ClusterCountResponses[Id]> {
     checkArguments(`cluster.${id}`, request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeClusterCount(id, parseRequest(request) as typeof request, budget);
-    const httpRequest = { path: COUNT_PATHS[id], query, ...limits };
+    const query = encodeCount(id, ofMembers(parseRequest(request) as typeof request), budget);
+    const httpRequest = { path: PATHS[id], query, ...limits };
     return requestJson(httpRequest, this.#deps, (value) => decodeClusterCount(id, value));
   }
 
@@ -202,7 +199,7 @@ export class HttpCluster implements ClusterClient {
     options: SearchOptions = {},
   ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
     checkArguments('cluster.events', request, options);
-    const httpRequest = { path: PATHS.clusterEvents, query: encodeClusterSearch(parseRequest(request), options) };
+    const httpRequest = { path: PATHS.events, query: encodeSearch(ofMembers(parseRequest(request)), options) };
     const items = searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), request);
     yield* toBatches<ClusterRecord, ClusterEnd>(items);
   }
@@ -213,9 +210,9 @@ export class HttpCluster implements ClusterClient {
   ): AsyncIterable<ClusterFollowItem[]> {
     checkArguments('cluster.followEvents', request, options);
     const { signal, positions } = options;
-    const query = { ...parseRequest(request), start: request.start ?? 'end' };
-    const position = new ClusterFollowPosition(query, this.#deps.clock, encodeClusterEventFollow);
-    return follow({ path: PATHS.clusterEvents, position, positions }, this.#deps, signal ? { signal } : {});
+    const query = ofMembers({ ...parseRequest(request), start: request.start ?? ('end' as const) });
+    const position = new ClusterFollowPosition(query, this.#deps.clock, encodeEventFollow);
+    return follow({ path: PATHS.events, position, positions }, this.#deps, signal ? { signal } : {});
   }
 
   async configHistory(
@@ -223,21 +220,21 @@ export class HttpCluster implements ClusterClient {
     options: CallOptions = {},
   ): Promise<ClusterConfigHistory> {
     checkArguments('cluster.configHistory', request, options);
-    const httpRequest = { path: PATHS.clusterConfigHistory, query: encodeHistory(request), ...options };
+    const httpRequest = { path: PATHS.configHistory, query: encodeHistory(ofMembers(request)), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigHistory>('nodes', 'members'));
   }
 
   async incident(request: IncidentQuery & MemberSelection = {}, options: SearchOptions = {}): Promise<Incident> {
     checkArguments('cluster.incident', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeIncident(parseRequest(request), budget);
-    const httpRequest = { path: PATHS.clusterIncident, query, ...limits };
+    const query = encodeIncident(ofMembers(parseRequest(request)), budget);
+    const httpRequest = { path: PATHS.incident, query, ...limits };
     return requestJson(httpRequest, this.#deps, decodeLists<Incident>('steps', 'standouts', 'members'));
   }
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     checkArguments('cluster.around', request, options);
-    const httpRequest = { path: PATHS.clusterLogMoment, query: encodeAround(request) };
+    const httpRequest = { path: PATHS.logAround, query: encodeAround(ofMembers(request)) };
     // The limit is per member.
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), {});
   }
@@ -273,11 +270,11 @@ function decodeRecordingHead(value: unknown): RecordingHead | undefined {
 }
 
 function recordingPath(id: string): string {
-  return memberPath(id).replace(PATHS.clusterNodes, PATHS.clusterRecording.slice(0, -'/{id}'.length));
+  return memberPath(id).replace(PATHS.nodes, PATHS.recording.slice(0, -'/{id}'.length));
 }
 
 function memberPath(id: string): string {
   if (!MEMBER_ID.test(id) || NO_IDS.includes(id))
     throw new PortholeError('MEMBER_NOT_FOUND', `${JSON.stringify(id)} cannot be the id of a member`);
-  return `${PATHS.clusterNodes}/${id}`;
+  return `${PATHS.nodes}/${id}`;
 }

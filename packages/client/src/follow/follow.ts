@@ -7,12 +7,15 @@ import {
   type loadGaps,
   ONLY_TEXTS,
   RECORDS_HEADER,
+  RECORDS_TYPE,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from '../errors/client-error.ts';
 import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
 import { backoff, requestedWait } from '../retry.ts';
 import { sendRequest } from '../send-request.ts';
+
+const OWN_EVENTS = `${RECORDS_TYPE}, text/event-stream`;
 
 /** Maximum reconnect delay accepted from a node. */
 const MAX_REQUESTED_WAIT_MS = 60_000;
@@ -49,6 +52,8 @@ export interface FollowTarget<T> {
   heartbeatMs?: number | undefined;
   texts?: boolean | undefined;
   positions?: boolean | undefined;
+  /** Of one node: items as the node itself has them. */
+  isOwn?: boolean | undefined;
 }
 
 /** A follow with the records of its gaps, as far as they can be loaded. Those who report gaps need none of its code. */
@@ -157,7 +162,7 @@ class Connection<T extends { type: string }> {
   /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const requestedMs = this.#deps.clock.now();
-    const { path, position, heartbeatMs, texts } = this.#target;
+    const { path, position, heartbeatMs, texts, isOwn } = this.#target;
     this.#stopping = false;
     this.#events ??= await import('./event-stream.ts');
     const { headers, ...place } = position.request(requestedMs);
@@ -167,7 +172,7 @@ class Connection<T extends { type: string }> {
       path,
       signal: this.#signal,
       ...place,
-      headers: { ...headers, ...beat, ...wanted },
+      headers: { ...headers, ...beat, ...wanted, ...(isOwn && { accept: OWN_EVENTS }) },
     };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {

@@ -1,4 +1,4 @@
-import { type EventKind, encodeClusterSearch, PATHS, type Standout, type StandoutKind } from '@porthole/contract';
+import { type EventKind, encodeSearch, PATHS, type Standout, type StandoutKind } from '@porthole/contract';
 import type { ClusterEvent } from './incident-requests.ts';
 import { nodesText, shortRecord } from './patterns.ts';
 
@@ -298,9 +298,9 @@ function proximity(kind: EventKind, { timeMs, fields }: ClusterEvent, onsetMs: n
 export function eventPath({ events, kind, timeMs }: Occurrence): string {
   const fromMs = Math.floor(events[0]?.timeMs ?? timeMs);
   const toMs = Math.ceil(events.at(-1)?.timeMs ?? timeMs) + 1;
-  const query = encodeClusterSearch({ fromMs, toMs });
+  const query = encodeSearch({ nodes: ['*'], fromMs, toMs });
   query.set('kind', kind);
-  return `${PATHS.clusterEvents}?${query}`;
+  return `${PATHS.events}?${query}`;
 }
 
 /** The most nodes that have seen one of these. */

@@ -1,7 +1,7 @@
 import {
   type ClusterDigest,
   type ClusterRecord,
-  encodeClusterCount,
+  encodeCount,
   PATHS,
   type SharedValue,
   type Standout,
@@ -140,7 +140,7 @@ export function patternFilter({ level, source, shape, sample }: PatternFacts): R
 /** The requests that show the counts of a filter in the incident and before it. */
 export function countPaths(filter: RecordFilter, { fromMs, toMs, beforeFromMs }: Window): string[] {
   const path = (range: { fromMs: number; toMs: number }) =>
-    `${PATHS.clusterLogDigest}?${encodeClusterCount('logDigest', { ...filter, ...range })}`;
+    `${PATHS.logDigest}?${encodeCount('logDigest', { nodes: ['*'], ...filter, ...range })}`;
   return [path({ fromMs, toMs }), path({ fromMs: beforeFromMs, toMs: fromMs })];
 }
 

@@ -1,6 +1,6 @@
 import {
   type ConfigPeriod,
-  encodeClusterSearch,
+  encodeSearch,
   formatSpan,
   type IncidentStep,
   PATHS,
@@ -181,6 +181,6 @@ function patternDetail(pattern: Pattern, nodes: readonly string[]): string {
 }
 
 function searchPath(pattern: Pattern, { fromMs, toMs }: Window): string {
-  const query = encodeClusterSearch({ ...patternFilter(pattern), fromMs, toMs, order: 'oldest' });
-  return `${PATHS.clusterLogSearch}?${query}`;
+  const query = encodeSearch({ nodes: ['*'], ...patternFilter(pattern), fromMs, toMs, order: 'oldest' });
+  return `${PATHS.logSearch}?${query}`;
 }

@@ -5,11 +5,21 @@ import type {
   ConfigDiffRequest,
   Member,
   MemberSelection,
+  NodeSettings,
+  NodeState,
 } from '@porthole/contract';
+import { expectFailure } from '../requests/member-failure.ts';
 import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
 import { fetchSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
 import { maskConfig } from '../settings/secrets.ts';
-import { type ChosenMember, chooseMembers, departedReport, queryMembers, type StateDeps } from './query-members.ts';
+import {
+  type ChosenMember,
+  chooseMembers,
+  departedReport,
+  type QueriedMember,
+  queryMembers,
+  type StateDeps,
+} from './query-members.ts';
 
 /** The configuration of each member; the last known one if it left, failed or does not respond, with its age in the report. */
 export async function clusterConfig(
@@ -18,18 +28,31 @@ export async function clusterConfig(
   options: CallOptions = {},
 ): Promise<ClusterConfig> {
   const chosen = chooseMembers(deps, request);
-  const responses = await queryMembers(deps, chosen, ({ state }, callOptions) => state.config(callOptions), {
-    ...options,
-    countOf: () => 1,
-  });
+  const call = async ({ state }: QueriedMember, callOptions: CallOptions) => {
+    const [config, settings] = await Promise.all([state.config(callOptions), settingsOf(state, callOptions)]);
+    return { config, settings };
+  };
+  const responses = await queryMembers(deps, chosen, call, { ...options, countOf: () => 1 });
   const masking = responses.map(async ({ peer: { member }, value, report }) => {
     const { id, role } = member;
-    if (value === undefined) return { id, role, config: null, report: { ...report, count: 0 } };
-    const config = await maskConfig(value, deps);
-    if (config) return { id, role, config, report };
-    return { id, role, config, report: { ...report, count: 0, detail: NOT_MASKABLE, isPartial: true as const } };
+    if (value === undefined) return { id, role, config: null, settings: null, report: { ...report, count: 0 } };
+    const { settings } = value;
+    const config = await maskConfig(value.config, deps);
+    if (config) return { id, role, config, settings, report };
+    const unmasked = { ...report, count: 0, detail: NOT_MASKABLE, isPartial: true as const };
+    return { id, role, config, settings, report: unmasked };
   });
   return { configs: await Promise.all(masking) };
+}
+
+/** Members with only the routes of the contract, and what was recorded of others, have none. */
+async function settingsOf(state: NodeState, options: CallOptions): Promise<NodeSettings | null> {
+  try {
+    return await state.settings(options);
+  } catch (error) {
+    expectFailure(error);
+    return null;
+  }
 }
 
 export const NOT_MASKABLE = 'the configuration is not TOML, so its secrets cannot be masked; not shown';

@@ -2,8 +2,9 @@ import {
   type CallOptions,
   type ClusterLogFiles,
   codeOf,
+  type LogFilesOptions,
+  type LogFilesRequest,
   type MemberReport,
-  type MemberSelection,
 } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
@@ -26,13 +27,13 @@ interface ListedFiles {
 /** The log files of all members, by member and name. */
 export async function clusterFiles(
   deps: StateDeps,
-  request: MemberSelection,
+  { file, ...request }: LogFilesRequest,
   options: CallOptions = {},
 ): Promise<ClusterLogFiles> {
   const peers = chooseMembers(deps, request);
   let remaining = MAX_ALL_FILES;
   const call = async (member: QueriedMember, callOptions: CallOptions): Promise<ListedFiles> => {
-    const all = await fetchFiles(member, callOptions);
+    const all = await fetchFiles(member, file === undefined ? callOptions : { ...callOptions, file });
     const files = all.slice(0, Math.min(remaining, MAX_FILES));
     remaining -= files.length;
     return { files, total: all.length };
@@ -52,14 +53,15 @@ function withTruncation(report: MemberReport, listed: ListedFiles | undefined): 
   return { ...report, detail: `only ${listed.files.length} of ${listed.total} files listed`, isPartial: true };
 }
 
-async function fetchFiles({ state, clock }: QueriedMember, options: CallOptions): Promise<ListedFile[]> {
+async function fetchFiles({ state, clock }: QueriedMember, options: LogFilesOptions): Promise<ListedFile[]> {
   try {
     const files = await state.logFiles(options);
     return files.map((file) => correctTimes(file, clock));
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
-  return describeByName(await state.listLogs(options));
+  const listed = describeByName(await state.listLogs(options));
+  return options.file === undefined ? listed : listed.filter(({ name }) => name === options.file);
 }
 
 function correctTimes(file: LogFileDetails, clock: SteppedClock): ListedFile {

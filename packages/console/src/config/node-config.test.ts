@@ -72,7 +72,7 @@ function fakeCluster(node: Partial<NodeState>, more: Partial<ClusterClient> = {}
   return {
     config: async (request) => ({
       configs: request?.nodes?.includes('a')
-        ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node: identity }, report }]
+        ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node: identity }, settings: null, report }]
         : [],
     }),
     configHistory: async () => ({

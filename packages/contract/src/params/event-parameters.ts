@@ -1,8 +1,8 @@
 import { EVENT_KINDS } from '../events.ts';
-import { CLUSTER_SEARCH_ROWS, MEMBER_ROWS, POSITIONS_ROW } from './cluster-parameters.ts';
 import { choice, choices, flag, query, text, timestamp, wholeNumber } from './codecs.ts';
+import { MEMBER_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-import { BACK_ROW, BUDGET_ROW, SEARCH_ROWS } from './record-parameters.ts';
+import { BACK_ROW, BUDGET_ROW, POSITIONS_ROW, SEARCH_ROWS } from './record-parameters.ts';
 
 /* The parameters of events, of the history of configurations, and of incidents. */
 
@@ -11,9 +11,7 @@ export const EVENT_OWN_ROWS = [
   { name: 'follow', field: 'follow', codec: flag },
 ] as const satisfies readonly ParameterRow[];
 
-export const EVENT_ROWS = [...EVENT_OWN_ROWS, ...SEARCH_ROWS, BACK_ROW] as const;
-
-export const CLUSTER_EVENT_ROWS = [...EVENT_OWN_ROWS, ...CLUSTER_SEARCH_ROWS, BACK_ROW, POSITIONS_ROW] as const;
+export const EVENT_ROWS = [...EVENT_OWN_ROWS, ...SEARCH_ROWS, BACK_ROW, POSITIONS_ROW] as const;
 
 export const HISTORY_OWN_ROWS = [
   { name: 'key', field: 'key', codec: text({ maxBytes: 1024 }), docs: 'historyKey' },
@@ -27,7 +25,7 @@ export const HISTORY_OWN_ROWS = [
   },
 ] as const satisfies readonly ParameterRow[];
 
-export const CLUSTER_HISTORY_ROWS = [...MEMBER_ROWS, ...HISTORY_OWN_ROWS] as const;
+export const HISTORY_ROWS = [...MEMBER_ROWS, ...HISTORY_OWN_ROWS] as const;
 
 export const VERSION_ROW = {
   name: 'version',
@@ -47,6 +45,4 @@ export const INCIDENT_OWN_ROWS = [
   { name: 'format', field: 'format', codec: choice(INCIDENT_FORMATS), default: 'json', docs: 'incidentFormat' },
 ] as const satisfies readonly ParameterRow[];
 
-export const INCIDENT_ROWS = [...INCIDENT_OWN_ROWS, BUDGET_ROW] as const;
-
-export const CLUSTER_INCIDENT_ROWS = [...MEMBER_ROWS, ...INCIDENT_ROWS] as const;
+export const INCIDENT_ROWS = [...MEMBER_ROWS, ...INCIDENT_OWN_ROWS, BUDGET_ROW] as const;

@@ -5,8 +5,13 @@ import {
   familyName,
   fileName,
   flag,
+  floors,
+  labelPatterns,
   level,
+  memberRole,
+  nodePatterns,
   query,
+  recordStore,
   text,
   texts,
   timestamp,
@@ -19,11 +24,27 @@ import type { ParameterRow } from './parameter.ts';
 /** Enough for what a person searches for, and few enough to match every byte of a log against all of them. */
 export const MAX_TERMS = 32;
 
+/** Which nodes. Without any, the node that receives the request answers alone. */
+export const MEMBER_ROWS = [
+  { name: 'nodes', field: 'nodes', codec: nodePatterns },
+  { name: 'role', field: 'role', codec: memberRole },
+  { name: 'label', field: 'labels', codec: labelPatterns },
+] as const satisfies readonly ParameterRow[];
+
+/** Where records are read. */
+export const STORE_ROWS = [
+  { name: 'store', field: 'store', codec: recordStore },
+  { name: 'floor', field: 'floors', codec: floors },
+] as const satisfies readonly ParameterRow[];
+
 /** Which logs. */
-export const SELECTION_ROWS = [
+export const LOG_ROWS = [
   { name: 'file', field: 'file', codec: fileName },
   { name: 'family', field: 'family', codec: familyName },
 ] as const satisfies readonly ParameterRow[];
+
+/** Which logs of which nodes. */
+export const SELECTION_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...LOG_ROWS] as const;
 
 /** Which records. Every condition that is given must hold. */
 export const FILTER_ROWS = [
@@ -45,9 +66,11 @@ export const CONFIG_ROWS = [
 ] as const satisfies readonly ParameterRow[];
 
 /** Which files are described. */
-export const LOG_FILES_ROWS = [
+export const LOG_FILES_OWN_ROWS = [
   { name: 'file', field: 'file', codec: fileName, docs: 'describedFile' },
 ] as const satisfies readonly ParameterRow[];
+
+export const LOG_FILES_ROWS = [...MEMBER_ROWS, ...LOG_FILES_OWN_ROWS] as const;
 
 /* The parameters of the routes that return the bytes of one file. */
 

@@ -1,24 +1,24 @@
 import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/scan-query.ts';
-import {
-  type AROUND_OWN_ROWS,
-  type BUNDLE_OWN_ROWS,
-  type DOWNLOAD_OWN_ROWS,
-  type MEMBER_ROWS,
-  RESUME_OVERLAP_SECONDS,
-  type STORE_ROWS,
-  type TICKET_FOR_ROW,
-  type TICKET_ROW,
-  type VIEW_NAME_ROW,
+import type {
+  AROUND_OWN_ROWS,
+  BUNDLE_OWN_ROWS,
+  DOWNLOAD_OWN_ROWS,
+  TICKET_FOR_ROW,
+  TICKET_ROW,
+  VIEW_NAME_ROW,
 } from './cluster-parameters.ts';
 import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, INCIDENT_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
 import {
   type CONFIG_ROWS,
   type FILE_ROWS,
   type FILTER_ROWS,
-  type LOG_FILES_ROWS,
+  type LOG_FILES_OWN_ROWS,
+  type LOG_ROWS,
   MAX_TERMS,
+  type MEMBER_ROWS,
   type RANGE_ROWS,
   type SELECTION_ROWS,
+  type STORE_ROWS,
   type VIEW_ROWS,
 } from './log-parameters.ts';
 import type { DocsKey, DocsOf, Parameter, ParameterDocs, ParameterRow } from './parameter.ts';
@@ -39,12 +39,14 @@ import {
   type PAGE_ROWS,
   type POSITION_ROWS,
   type RAW_ROW,
+  RESUME_OVERLAP_SECONDS,
   type VALUE_ROWS,
 } from './record-parameters.ts';
 
+const NOT_IN_GRPC = { absent: 'gRPC has no such request' };
 const BY_ARGUMENT = { absent: 'the WHERE argument names logs and files' };
 
-const SELECTION_DOCS: DocsOf<typeof SELECTION_ROWS> = {
+const LOG_DOCS: DocsOf<typeof LOG_ROWS> = {
   file: {
     meaning: 'One file, by name. Without `file` and `family`, all files; not both.',
     proto: 'file',
@@ -135,7 +137,7 @@ const HTTP_ONLY = { absent: 'there over HTTP only' };
 const HTTP_HEADER = { absent: 'a header of HTTP' };
 const RESUMED = { absent: 'the CLI resumes by itself' };
 
-const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS | typeof LOG_FILES_ROWS> = {
+const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS | typeof LOG_FILES_OWN_ROWS> = {
   describedFile: {
     meaning: 'Only this file, with `learned`: what its lines are read as, and how that was learned.',
     proto: { absent: 'the list of files has no request' },
@@ -190,12 +192,12 @@ const PAGE_DOCS: DocsOf<typeof PAGE_ROWS> = {
 const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW, typeof FIELDS_ROW, typeof BUDGET_ROW]> = {
   cursor: {
     meaning:
-      'Start next to this record, in either order: use it to continue (pagination). Give at most one of `cursor`, `record`, `time` and `offset`.',
+      'Start next to this record, in either order, or continue here: the `cursor` of the end of an earlier response. Give at most one of `cursor`, `record`, `time` and `offset`.',
     proto: 'cursor',
     cli: { long: 'cursor', value: 'cursor', about: 'continue after CURSOR (shown by -o json)' },
   },
   record: {
-    meaning: 'Start at this record (its cursor); newest first: with the records before it.',
+    meaning: 'Start at this record of the responding node (its cursor); newest first: with the records before it.',
     proto: 'record',
     cli: PAGED_BY_CURSOR,
   },
@@ -210,7 +212,7 @@ const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW, typeo
     cli: PAGED_BY_CURSOR,
   },
   until: {
-    meaning: 'Stop before the record of this cursor; logs without one in it are not read.',
+    meaning: 'Stop before the record of this cursor, of the responding node; logs without one in it are not read.',
     proto: 'until',
     cli: PAGED_BY_CURSOR,
   },
@@ -261,13 +263,18 @@ const FOLLOW_DOCS: DocsOf<readonly FollowRow[]> = {
     cli: { absent: '--since and --until' },
   },
   followCursor: {
-    meaning: 'Start after this record. Join the cursors of several logs with `~`.',
+    meaning: 'Start after this record of the responding node. Join the cursors of several logs with `~`.',
     proto: 'cursor',
     cli: { long: 'cursor', value: 'cursor', about: 'continue after CURSOR (shown by -o json)' },
   },
-  'Last-Event-ID': {
+  positions: {
     meaning:
-      'The `id` of the last event seen: resumes after it, whatever the other parameters say. Browsers send it when they reconnect.',
+      'Continue after these records of several nodes: `@`, then `id=cursor` of each node, joined by a vertical bar; a cursor is that of the last record of a log, several logs joined by `~`, percent-encoded. Nodes and logs it does not name start at `time`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'the CLI resumes by itself' },
+  },
+  'Last-Event-ID': {
+    meaning: `The \`id\` of the last event seen: resumes after it, whatever the other parameters say; of several nodes, ${RESUME_OVERLAP_SECONDS} seconds before it. Browsers send it when they reconnect.`,
     proto: { absent: 'a header of HTTP' },
     cli: { absent: 'the CLI resumes by itself' },
   },
@@ -344,25 +351,23 @@ const COUNT_DOCS: DocsOf<
   },
 };
 
-/** gRPC has those routes of the cluster that search and count: the field `cluster` of their requests. */
-const NOT_IN_GRPC = { absent: 'gRPC has no such request for the cluster' };
 const BROWSER_DOWNLOAD = { absent: 'a download for browsers; "porthole logs -o raw" prints the same' };
 
 const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
   nodes: {
     meaning:
-      'Only this member: its id, or a pattern with `*` and `?`. May be given up to 64 times. An unknown id is 404 `MEMBER_NOT_FOUND`.',
+      'A node: its id, or a pattern with `*` and `?`; `*` is all. May be given up to 64 times. Without `nodes`, `role` and `label`, the node that receives the request answers alone. An unknown id is 404 `MEMBER_NOT_FOUND`.',
     proto: 'nodes',
     cli: { absent: 'arguments name nodes: NODE:FILE or NODE' },
   },
   role: {
-    meaning: 'Only members with this role, and those whose role is not known yet.',
+    meaning: 'Nodes with this role, and those whose role is not known yet.',
     proto: 'role',
     cli: { long: 'role', value: 'role', about: 'only nodes with this role' },
   },
   label: {
     meaning:
-      'Only members with this label: `zone=a`; the value may have `*` and `?`. May be given up to 64 times: of each name one value must match. Members whose labels are not known yet are included.',
+      'Nodes with this label: `zone=a`; the value may have `*` and `?`. May be given up to 64 times: of each name one value must match. Nodes whose labels are not known yet are included.',
     proto: 'labels',
     cli: {
       long: 'label',
@@ -376,7 +381,7 @@ const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
   store: {
     meaning:
       'Where records are read. `nodes`: what members have on disk. `archive`: what they have shipped to the archive. `auto`: from members what they still have, and everything older, or of nodes that no longer exist, from the archive, if the responding node has one (`archive.url`).',
-    defaultText: 'auto',
+    defaultText: 'auto; of the node that answers alone, nodes',
     proto: 'store',
     cli: {
       long: 'store',
@@ -386,7 +391,7 @@ const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
   },
   floor: {
     meaning:
-      'Only records at or after this time, by the clock of the member that logged them: `ID=MS`, in epoch milliseconds, `*=MS` for all other members. Records without a timestamp are left out. What `store=auto` sends to members.',
+      'Only records at or after this time, by the clock of the member that logged them: `ID=MS`, in epoch milliseconds, `*=MS` for all other members. Records without a timestamp are left out. Those before it are read from the archive.',
     proto: NOT_IN_GRPC,
     cli: { absent: 'set by store=auto' },
   },
@@ -398,29 +403,8 @@ const CLUSTER_DOCS = {
     proto: NOT_IN_GRPC,
     cli: { long: 'by', value: 'label', about: 'for a cluster, compare only nodes with the same value of this label' },
   },
-  clusterCursor: {
-    meaning: 'Continue here: the `cursor` of the end of an earlier response. Give at most one of `cursor` and `time`.',
-    proto: 'cursor',
-    cli: { absent: 'the CLI pages by itself' },
-  },
-  clusterFollowTime: {
-    meaning: 'Start at this time, written like `from`.',
-    proto: NOT_IN_GRPC,
-    cli: { absent: '--since and --until' },
-  },
-  positions: {
-    meaning:
-      'Continue after these records: `@`, then `id=cursor` of each member, joined by `|`; a cursor is that of the last record of a log, several logs joined by `~`, percent-encoded. Members and logs it does not name start at `time`.',
-    proto: NOT_IN_GRPC,
-    cli: { absent: 'the CLI resumes by itself' },
-  },
-  clusterLastEventId: {
-    meaning: `The \`id\` of the last event seen: resumes ${RESUME_OVERLAP_SECONDS} seconds before it, whatever the other parameters say.`,
-    proto: { absent: 'a header of HTTP' },
-    cli: { absent: 'the CLI resumes by itself' },
-  },
   id: {
-    meaning: 'Id of the member, as `/api/v1/cluster/nodes` returns it.',
+    meaning: 'Id of the member, as `/api/v1/nodes` returns it.',
     proto: NOT_IN_GRPC,
     cli: { absent: 'arguments name nodes' },
   },
@@ -471,7 +455,7 @@ const DOWNLOAD_DOCS: DocsOf<
 > = {
   src: {
     meaning:
-      'Logs to read: `NODE`, `NODE/FAMILY` or `NODE/=FILE`; NODE may contain `*` and `?`. May be given up to 64 times; without it, all logs of all members.',
+      'Logs to read: `NODE`, `NODE/FAMILY` or `NODE/=FILE`; NODE may contain `*` and `?`. May be given up to 64 times; without it, all logs.',
     proto: NOT_IN_GRPC,
     cli: BROWSER_DOWNLOAD,
   },
@@ -575,7 +559,7 @@ const EVENT_DOCS: DocsOf<
 const DOCS = {
   ...CONFIG_DOCS,
   ...EVENT_DOCS,
-  ...SELECTION_DOCS,
+  ...LOG_DOCS,
   ...FILTER_DOCS,
   ...PAGE_DOCS,
   ...SEARCH_DOCS,

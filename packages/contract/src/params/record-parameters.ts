@@ -13,10 +13,14 @@ import {
   timestamp,
   wholeNumber,
 } from './codecs.ts';
-import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
+import { FILTER_ROWS, LOG_ROWS, MEMBER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 
-/* The parameters of a node's search, follow and counts. */
+/* The parameters of searches, follows and counts. */
+
+/** Records of a slow member may arrive this late: a resumed follow repeats some rather than losing any. */
+export const RESUME_OVERLAP_SECONDS = 5;
+export const RESUME_OVERLAP_MS = RESUME_OVERLAP_SECONDS * 1000;
 
 export const MAX_CONTEXT_RECORDS = 100;
 export const MAX_BACK_RECORDS = 10_000;
@@ -42,7 +46,7 @@ export const PAGE_ROWS = [
   { name: 'after', field: 'after', codec: wholeNumber({ maximum: MAX_CONTEXT_RECORDS }), default: 0 },
 ] as const satisfies readonly ParameterRow[];
 
-/** Where a search of one node starts and stops. */
+/** Where a search starts and stops. */
 export const POSITION_ROWS = [
   { name: 'cursor', field: 'cursor', codec: cursor },
   { name: 'record', field: 'record', codec: cursor },
@@ -66,12 +70,20 @@ export const BACK_ROW = {
   codec: wholeNumber({ maximum: MAX_BACK_RECORDS }),
 } as const satisfies ParameterRow;
 
+export const POSITIONS_ROW = {
+  name: 'positions',
+  field: 'positions',
+  codec: text(),
+} as const satisfies ParameterRow;
+
 export const FOLLOW_ROWS = [
-  ...SELECTION_ROWS,
+  ...MEMBER_ROWS,
+  ...LOG_ROWS,
   ...FILTER_ROWS,
   BACK_ROW,
   { ...TIME_ROW, docs: 'followTime' },
   { name: 'cursor', field: 'cursor', codec: cursor, docs: 'followCursor' },
+  POSITIONS_ROW,
   RAW_ROW,
   FIELDS_ROW,
 ] as const satisfies readonly ParameterRow[];

@@ -1,24 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { decodeFollowPositions, encodeFollowPositions } from '../params/follow-positions.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import {
-  decodeMemberId,
-  encodeAround,
-  encodeClusterFollow,
-  encodeClusterSearch,
-  parseAroundRequest,
-  parseClusterCount,
-  parseClusterFollowRequest,
-  parseClusterSearchRequest,
-  parseMemberSelection,
-} from './cluster-requests.ts';
-import { parseCount, parseFollowRequest, parseSearchRequest } from './record-requests.ts';
+import { decodeMemberId, encodeAround, parseAroundRequest, parseMemberSelection } from './cluster-requests.ts';
+import { encodeFollow, encodeSearch, parseCount, parseFollowRequest, parseSearchRequest } from './record-requests.ts';
 
 const LIMITS = { maxRecords: 1000 };
 const query = (text: string) => new URLSearchParams(text);
 const selection = (text: string) => parseMemberSelection(query(text));
-const search = (text: string) => parseClusterSearchRequest(query(text), CLOCK, LIMITS);
-const follow = (text: string, id?: string) => parseClusterFollowRequest(query(text), CLOCK, id);
+/** Of all nodes, unless it names others. */
+const ofAll = (text: string) => query(/nodes=|role=/.test(text) ? text : `nodes=*&${text}`);
+const search = (text: string) => parseSearchRequest(ofAll(text), CLOCK, LIMITS);
+const follow = (text: string, id?: string) => parseFollowRequest(ofAll(text), CLOCK, id);
 const moment = (text: string) => parseAroundRequest(query(text), CLOCK, LIMITS);
 
 describe('the selected members', () => {
@@ -64,8 +56,8 @@ describe('an id in a path', () => {
   });
 });
 
-describe('a search of the cluster', () => {
-  it('takes the conditions of a node, and a selection of members', () => {
+describe('a search of several nodes', () => {
+  it('takes the conditions of a search, and a selection of nodes', () => {
     expect(search('nodes=a*&q=x&level=warn&order=oldest&time=@1')).toEqual({
       nodes: ['a*'],
       terms: ['x'],
@@ -85,25 +77,23 @@ describe('a search of the cluster', () => {
 
   it('is read back as it was written', () => {
     const request = search('nodes=a*&nodes=b&role=broker&q=x&from=@1&cursor=c1&limit=7');
-    expect(parseClusterSearchRequest(encodeClusterSearch(request), CLOCK, LIMITS)).toEqual(request);
+    expect(parseSearchRequest(encodeSearch(request), CLOCK, LIMITS)).toEqual(request);
   });
 });
 
-describe('a follow of the cluster', () => {
-  it.each(['auto', 'archive', 'x'])('reads no store but members, like every route of one node: %s', (store) => {
-    const given = query(`store=${store}&by=level`);
-    const expected = /^PARAMETER_INVALID: "store" cannot be .* here: /;
-    expect(describeRefusal(() => parseClusterFollowRequest(given, CLOCK))).toMatch(expected);
-    expect(describeRefusal(() => parseSearchRequest(given, CLOCK, LIMITS))).toMatch(expected);
-    expect(describeRefusal(() => parseFollowRequest(given, CLOCK))).toMatch(expected);
-    for (const id of ['logHistogram', 'logDigest', 'logFields', 'logTop'] as const)
-      expect(describeRefusal(() => parseCount(id, given, CLOCK))).toMatch(expected);
-    expect(parseCount('logTop', query('store=nodes&by=level'), CLOCK)).toMatchObject({ by: 'level' });
+describe('a follow of several nodes', () => {
+  it.each(['auto', 'archive', 'x'])('reads no store but nodes, like that of one: %s', (store) => {
+    const given = query(`store=${store}`);
+    expect(describeRefusal(() => parseFollowRequest(given, CLOCK))).toMatch(
+      /^PARAMETER_INVALID: "store" cannot be .* here: /,
+    );
+    expect(parseFollowRequest(query('store=nodes'), CLOCK)).toEqual({ start: 'end' });
   });
 
   it('starts at the end, some records back or at a time', () => {
     expect(follow('').start).toBe('end');
     expect(follow('back=5&nodes=a')).toEqual({ start: { back: 5 }, nodes: ['a'] });
+    expect(parseFollowRequest(query('cursor=c1'), CLOCK, 'c2').start).toEqual({ cursor: 'c2' });
     expect(follow('time=@1').start).toEqual({ timeMs: 1000 });
   });
 
@@ -139,24 +129,24 @@ describe('a follow of the cluster', () => {
 
   it('takes no cursor', () => {
     expect(describeRefusal(() => follow('cursor=c1'))).toBe(
-      'PARAMETER_INVALID: "cursor" is a position in the logs of one node, but all nodes are queried: start at a "time" or at "positions"',
+      'PARAMETER_INVALID: "cursor" is a position in the logs of one node, but several are asked: start at a "time" or at "positions"',
     );
   });
 
   it('is read back as it was written', () => {
     const request = follow('nodes=a*&role=broker&level=warn&time=@1&raw=true');
-    expect(parseClusterFollowRequest(encodeClusterFollow(request), CLOCK)).toEqual(request);
+    expect(parseFollowRequest(encodeFollow(request), CLOCK)).toEqual(request);
   });
 });
 
-describe('counts of the cluster', () => {
-  it('take the conditions of a node, and a selection of members', () => {
-    expect(parseClusterCount('logHistogram', query('nodes=a&bucket=1m'), CLOCK)).toEqual({
+describe('counts of several nodes', () => {
+  it('take the conditions of a search, and a selection of nodes', () => {
+    expect(parseCount('logHistogram', query('nodes=a&bucket=1m'), CLOCK)).toEqual({
       nodes: ['a'],
       bucketMs: 60_000,
       buckets: 60,
     });
-    expect(parseClusterCount('logDigest', query('role=broker&limit=3'), CLOCK)).toEqual({ role: 'broker', limit: 3 });
+    expect(parseCount('logDigest', query('role=broker&limit=3'), CLOCK)).toEqual({ role: 'broker', limit: 3 });
   });
 });
 

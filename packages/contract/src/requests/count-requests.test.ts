@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseClusterCount } from './cluster-requests.ts';
 import { parseCount, parseExplainRequest } from './record-requests.ts';
 
 describe('a histogram request', () => {
@@ -71,7 +70,7 @@ describe('a request for counts by value', () => {
     ],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
-    expect(parseClusterCount('logTop', new URLSearchParams(`${query}&role=broker`), CLOCK)).toEqual({
+    expect(parseCount('logTop', new URLSearchParams(`${query}&role=broker`), CLOCK)).toEqual({
       ...expected,
       role: 'broker',
     });

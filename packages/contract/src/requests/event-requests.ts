@@ -1,26 +1,20 @@
-import type { FollowQuery, QueryNode, SearchQuery } from '@porthole/logs/types';
-import type { MemberSelection } from '../cluster-state.ts';
+import type { FollowQuery, QueryNode } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
 import { type ConfigHistoryRequest, type EventKind, kindsQuery } from '../events.ts';
 import type { IncidentRequest } from '../incident.ts';
+import type { MemberSelection } from '../member.ts';
 import type { Query } from '../params/codecs.ts';
-import {
-  CLUSTER_HISTORY_ROWS,
-  CLUSTER_INCIDENT_ROWS,
-  EVENT_OWN_ROWS,
-  HISTORY_OWN_ROWS,
-  type INCIDENT_FORMATS,
-  INCIDENT_ROWS,
-} from '../params/event-parameters.ts';
+import { EVENT_OWN_ROWS, HISTORY_ROWS, type INCIDENT_FORMATS, INCIDENT_ROWS } from '../params/event-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
-import { encodeClusterFollow, parseClusterFollowRequest, parseClusterSearchRequest } from './cluster-requests.ts';
 import {
   encodeFollow,
+  type FollowRequest,
   parseConditions,
   parseFollowRequest,
   parseSearchRequest,
   type SearchLimits,
+  type SearchRequest,
   type WithQueryText,
 } from './record-requests.ts';
 
@@ -31,9 +25,7 @@ interface EventLimits extends SearchLimits {
 }
 
 /** Those that are there, or from now on. */
-export type EventsRequest<Selection = object> =
-  | { search: SearchQuery & Selection; follow?: never }
-  | { follow: FollowQuery & Selection; search?: never };
+export type EventsRequest = { search: SearchRequest; follow?: never } | { follow: FollowRequest; search?: never };
 
 export function parseEventsRequest(query: Query, clock: RequestClock, limits: EventLimits): EventsRequest {
   const { kinds, follow = false } = parseParameters(EVENT_OWN_ROWS, query);
@@ -41,22 +33,8 @@ export function parseEventsRequest(query: Query, clock: RequestClock, limits: Ev
   return { search: ofKinds(parseSearchRequest(query, clock, limits), kinds) };
 }
 
-export function parseClusterEventsRequest(
-  query: Query,
-  clock: RequestClock,
-  limits: EventLimits,
-): EventsRequest<MemberSelection> {
-  const { kinds, follow = false } = parseParameters(EVENT_OWN_ROWS, query);
-  if (follow) return { follow: ofKinds(parseClusterFollowRequest(query, clock, limits.lastEventId), kinds) };
-  return { search: ofKinds(parseClusterSearchRequest(query, clock, limits), kinds) };
-}
-
-export function encodeEventFollow(query: WithQueryText<FollowQuery>): URLSearchParams {
+export function encodeEventFollow(query: WithQueryText<FollowQuery> & MemberSelection): URLSearchParams {
   return followed(encodeFollow(query));
-}
-
-export function encodeClusterEventFollow(query: WithQueryText<FollowQuery> & MemberSelection): URLSearchParams {
-  return followed(encodeClusterFollow(query));
 }
 
 function followed(query: URLSearchParams): URLSearchParams {
@@ -64,16 +42,12 @@ function followed(query: URLSearchParams): URLSearchParams {
   return query;
 }
 
-export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHistoryRequest {
-  return parseParameters(HISTORY_OWN_ROWS, query, { clock });
-}
-
-export function parseClusterHistoryRequest(query: Query, clock: RequestClock): ConfigHistoryRequest & MemberSelection {
-  return parseParameters(CLUSTER_HISTORY_ROWS, query, { clock });
+export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHistoryRequest & MemberSelection {
+  return parseParameters(HISTORY_ROWS, query, { clock });
 }
 
 export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSelection): URLSearchParams {
-  return encodeParameters(CLUSTER_HISTORY_ROWS, request);
+  return encodeParameters(HISTORY_ROWS, request);
 }
 
 /** The request for events of the kinds that the parameters name, or of any kind. */
@@ -96,10 +70,6 @@ export function parseIncidentRequest(query: Query, clock: RequestClock): ParsedI
   return toIncident(parseConditions(INCIDENT_ROWS, query, { clock }), clock);
 }
 
-export function parseClusterIncidentRequest(query: Query, clock: RequestClock): ParsedIncident {
-  return toIncident(parseConditions(CLUSTER_INCIDENT_ROWS, query, { clock }), clock);
-}
-
 function toIncident(
   values: Partial<IncidentRequest> & { format: IncidentFormat; budgetMs?: number },
   { nowMs }: RequestClock,
@@ -114,7 +84,7 @@ export function encodeIncident(
   request: WithQueryText<Partial<IncidentRequest>>,
   options: { budgetMs?: number } = {},
 ): URLSearchParams {
-  return encodeParameters(CLUSTER_INCIDENT_ROWS, { ...request, ...options });
+  return encodeParameters(INCIDENT_ROWS, { ...request, ...options });
 }
 
 /** The request for events of these kinds, or of any kind. */

@@ -9,8 +9,10 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
+import { asksCluster, type MemberSelection, selectsMembers } from '../member.ts';
 import type { CountId, CountQueries, FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
 import { optionalValue, type Query } from '../params/codecs.ts';
+import { decodeFollowPositions } from '../params/follow-positions.ts';
 import { CONFIG_ROWS, FILE_ROWS, FILTER_ROWS, LOG_FILES_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
 import {
   encodeParameters,
@@ -28,6 +30,7 @@ import {
   FOLLOW_ROWS,
   HISTOGRAM_ROWS,
   MAX_GIVEN_VALUES,
+  RESUME_OVERLAP_MS,
   SEARCH_ROWS,
   TOP_ROWS,
 } from '../params/record-parameters.ts';
@@ -49,6 +52,11 @@ export type WithQueryText<Request extends RecordFilter> = Omit<Request, 'query'>
 
 type Budget = Pick<SearchOptions, 'budgetMs'>;
 
+/** A search of the receiving node alone, or of the nodes that are selected. */
+export type SearchRequest = SearchQuery & MemberSelection;
+
+export type FollowRequest = FollowQuery & MemberSelection;
+
 /** The conditions alone. What is not given is absent. */
 export function parseRecordFilter(query: Query, options: ParseOptions): RecordFilter {
   return parseConditions(FILTER_ROWS, query, options);
@@ -59,31 +67,54 @@ export function encodeFilter(filter: WithQueryText<RecordFilter>): URLSearchPara
   return encodeParameters(FILTER_ROWS, filter);
 }
 
-export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): SearchQuery {
-  const values = parseOwnConditions(SEARCH_ROWS, query, { clock, maxRecords });
+/** Of several nodes, it starts at the cursor of the end of an earlier response, or at a time. */
+export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): SearchRequest {
+  const values = parseConditions(SEARCH_ROWS, query, { clock, maxRecords });
+  if (asksCluster(values)) {
+    for (const name of ['record', 'offset', 'until'])
+      rejectSingleNodeParameter(query, name, 'start at a "time" or a "cursor"');
+  }
   if (values.offset !== undefined && values.file === undefined)
     throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: give its name as "file"');
   return toSearchQuery(values, maxRecords);
 }
 
 /** What is left out has the default of the node, here and below. */
-export function encodeSearch(query: WithQueryText<Partial<SearchQuery>>, budget: Budget = {}): URLSearchParams {
+export function encodeSearch(
+  query: WithQueryText<Partial<SearchQuery>> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
   return encodeParameters([...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
 }
 
 /**
- * `lastEventId` is the last cursor that a reconnecting client saw: the follow resumes there, whatever the parameters
- * say. Only a time still counts, for logs that the cursor does not name.
+ * `lastEventId` is the id of the last event that a reconnecting client saw: the follow resumes there, whatever the parameters
+ * say. Of one node it is a cursor, beside which only a time still counts, for logs that it does not name; of several it is
+ * the time of the record.
  */
-export function parseFollowRequest(query: Query, clock: RequestClock, lastEventId?: string): FollowQuery {
-  const { back, timeMs, cursor, ...rest } = parseOwnConditions(FOLLOW_ROWS, query, { clock });
-  const start = toFollowStart({ back, timeMs, cursor });
-  const resumed = lastEventId ? resumeAfter(lastEventId, timeMs) : start;
-  return { ...rest, start: resumed };
+export function parseFollowRequest(query: Query, clock: RequestClock, lastEventId?: string): FollowRequest {
+  rejectStore(query, 'a follow reads what members write from now on');
+  const { back, timeMs, cursor, positions, ...rest } = parseConditions(FOLLOW_ROWS, query, { clock });
+  if (!selectsMembers(rest)) {
+    if (positions !== undefined)
+      throw new PortholeError('PARAMETER_INVALID', '"positions" are those of several nodes: give "nodes", too');
+    const start = toFollowStart({ back, timeMs, cursor });
+    return { ...rest, start: lastEventId ? resumeAfter(lastEventId, timeMs) : start };
+  }
+  rejectSingleNodeParameter(query, 'cursor', 'start at a "time" or at "positions"');
+  const start = toFollowStart({ back, timeMs });
+  if (positions !== undefined) {
+    decodeFollowPositions(positions);
+    return { ...rest, start: resumeAfter(positions, timeMs) };
+  }
+  return { ...rest, start: lastEventId ? { timeMs: resumeTime(lastEventId) } : start };
 }
 
-export function encodeFollow(query: WithQueryText<FollowQuery>): URLSearchParams {
-  return encodeParameters(FOLLOW_ROWS, { ...query, ...fromFollowStart(query.start) });
+/** Where several nodes are followed, the cursor of the start are their positions. */
+export function encodeFollow(query: WithQueryText<FollowQuery> & MemberSelection): URLSearchParams {
+  const { cursor, ...start } = fromFollowStart(query.start);
+  const position = selectsMembers(query) ? { positions: cursor } : { cursor };
+  return encodeParameters(FOLLOW_ROWS, { ...query, ...start, ...position });
 }
 
 /** The parameters of each request that counts records. */
@@ -95,12 +126,15 @@ export const COUNT_ROWS = {
 } as const satisfies Record<CountId, readonly ParameterRow[]>;
 
 /** A request for a count as clients write it. */
-export type CountRequest<Id extends CountId> = Omit<Partial<CountQueries[Id]>, 'query'> & {
-  query?: QueryNode | string;
-};
+export type CountRequest<Id extends CountId> = Omit<Partial<CountQueries[Id]>, 'query'> &
+  MemberSelection & { query?: QueryNode | string };
 
-export function parseCount<Id extends CountId>(id: Id, query: Query, clock: RequestClock): CountQueries[Id] {
-  return checkCount(id, parseOwnConditions(COUNT_ROWS[id], query, { clock }));
+export function parseCount<Id extends CountId>(
+  id: Id,
+  query: Query,
+  clock: RequestClock,
+): CountQueries[Id] & MemberSelection {
+  return checkCount(id, parseConditions(COUNT_ROWS[id], query, { clock }));
 }
 
 export function encodeCount<Id extends CountId>(id: Id, query: CountRequest<Id>, budget: Budget = {}): URLSearchParams {
@@ -108,7 +142,7 @@ export function encodeCount<Id extends CountId>(id: Id, query: CountRequest<Id>,
 }
 
 /** The rules between the parameters of one count. */
-export function checkCount<Id extends CountId>(id: Id, values: object): CountQueries[Id] {
+function checkCount<Id extends CountId>(id: Id, values: object): CountQueries[Id] & MemberSelection {
   if (id === 'logTop') checkTop(values);
   if (id === 'logDigest') checkDigest(values);
   return values as CountQueries[Id];
@@ -125,21 +159,21 @@ export function parseBudget(query: Query, { mostMs }: { mostMs: number }): numbe
   return Math.min(budgetMs, mostMs);
 }
 
-/** The parameters of a request to one node, which reads its own disk. */
-function parseOwnConditions<const Rows extends readonly ParameterRow[]>(
-  rows: Rows,
-  query: Query,
-  options: ParseOptions,
-): ParameterValues<Rows> {
-  rejectStore(
-    query,
-    'this route reads the disk of one node; the routes below /api/v1/cluster/log read the archive, too',
-  );
-  return parseConditions(rows, query, options);
+/** Silently ignored, it would seem to have an effect. */
+function rejectSingleNodeParameter(query: Query, name: string, instead: string): void {
+  if (optionalValue(query, name) === undefined) return;
+  const message = `"${name}" is a position in the logs of one node, but several are asked: ${instead}`;
+  throw new PortholeError('PARAMETER_INVALID', message);
 }
 
-/** For routes that read no archive: without what it has, their response would look complete. */
-export function rejectStore(query: Query, reason: string): void {
+function resumeTime(lastEventId: string): number {
+  if (!/^-?\d{1,16}$/.test(lastEventId))
+    throw new PortholeError('CURSOR_INVALID', '"Last-Event-ID" is not the id of an event of this request');
+  return Number(lastEventId) - RESUME_OVERLAP_MS;
+}
+
+/** For requests that read no archive: without what it has, their response would look complete. */
+function rejectStore(query: Query, reason: string): void {
   const store = optionalValue(query, 'store');
   if (store === undefined || store === 'nodes') return;
   throw new PortholeError('PARAMETER_INVALID', `"store" cannot be ${quoteInput(store)} here: ${reason}`);
@@ -193,7 +227,7 @@ interface StartValues {
 }
 
 /** The parsed values with the one start that is given. */
-export function toSearchQuery<Values extends StartValues>(values: Values, maxRecords: number) {
+function toSearchQuery<Values extends StartValues>(values: Values, maxRecords: number) {
   const { cursor, record, timeMs, offset, limit, ...rest } = values;
   const starts: StartPoint[] = [
     ...(cursor === undefined ? [] : [{ cursor }]),
@@ -213,7 +247,7 @@ interface FollowStartValues {
   cursor?: string | undefined;
 }
 
-export function toFollowStart({ back, timeMs, cursor }: FollowStartValues): FollowQuery['start'] {
+function toFollowStart({ back, timeMs, cursor }: FollowStartValues): FollowQuery['start'] {
   if (back !== undefined && (cursor !== undefined || timeMs !== undefined))
     throw new PortholeError(
       'PARAMETER_INVALID',
@@ -224,11 +258,11 @@ export function toFollowStart({ back, timeMs, cursor }: FollowStartValues): Foll
   return back === undefined ? 'end' : { back };
 }
 
-export function resumeAfter(cursor: string, sinceMs: number | undefined): FollowQuery['start'] {
+function resumeAfter(cursor: string, sinceMs: number | undefined): FollowQuery['start'] {
   return { cursor, ...(sinceMs !== undefined && { sinceMs }) };
 }
 
-export function fromFollowStart(start: FollowQuery['start']): FollowStartValues {
+function fromFollowStart(start: FollowQuery['start']): FollowStartValues {
   if (start === 'end') return {};
   return 'cursor' in start ? { cursor: start.cursor, timeMs: start.sinceMs } : start;
 }
@@ -256,11 +290,11 @@ export function encodeView(request: FileRequest & Partial<ViewRequest>): URLSear
   return encodeParameters(VIEW_ROWS, request);
 }
 
-export function parseLogFilesRequest(query: Query): Partial<Pick<FileRequest, 'file'>> {
+export function parseLogFilesRequest(query: Query): Partial<Pick<FileRequest, 'file'>> & MemberSelection {
   return parseParameters(LOG_FILES_ROWS, query);
 }
 
-export function encodeLogFiles(request: { file?: string | undefined }): URLSearchParams {
+export function encodeLogFiles(request: { file?: string | undefined } & MemberSelection): URLSearchParams {
   return encodeParameters(LOG_FILES_ROWS, request);
 }
 

@@ -16,7 +16,7 @@ describe('a search request', () => {
     ['order=&limit=&before=&after=&cursor=&record=&time=&offset=&until=&raw=', {}],
     ['order=oldest&limit=10000&before=100&after=0', { order: 'oldest', limit: 10_000, before: 100 }],
     ['limit=007', { limit: 7 }],
-    ['store=nodes', {}],
+    ['store=nodes', { store: 'nodes' }],
     ['cursor=abc&until=def', { start: { cursor: 'abc' }, until: 'def' }],
     ['record=abc', { start: { record: 'abc' } }],
     ['time=1h', { start: { timeMs: CLOCK.nowMs - 3_600_000 } }],

@@ -1,13 +1,4 @@
-import { CLUSTER_LAST_EVENT_ID_ROW } from '../params/cluster-parameters.ts';
-import {
-  CLUSTER_EVENT_ROWS,
-  CLUSTER_HISTORY_ROWS,
-  CLUSTER_INCIDENT_ROWS,
-  EVENT_ROWS,
-  HISTORY_OWN_ROWS,
-  INCIDENT_ROWS,
-  VERSION_ROW,
-} from '../params/event-parameters.ts';
+import { EVENT_ROWS, HISTORY_ROWS, INCIDENT_ROWS, VERSION_ROW } from '../params/event-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { LAST_EVENT_ID_ROW } from '../params/record-parameters.ts';
 import { JSON_TYPE, PATHS, type Route } from './route.ts';
@@ -24,6 +15,8 @@ const EVENT_ERRORS = [
   'TOO_MANY_STREAMS',
   'TOO_MANY_SEARCHES',
   'NOT_SUPPORTED',
+  'MEMBER_NOT_FOUND',
+  'REQUEST_LOOP',
 ] as const;
 
 const EVENTS_ARE_RECORDS =
@@ -36,6 +29,8 @@ const INCIDENT_ERRORS = [
   'REGEX_TOO_COMPLEX',
   'TOO_MANY_SEARCHES',
   'NOT_SUPPORTED',
+  'MEMBER_NOT_FOUND',
+  'REQUEST_LOOP',
 ] as const;
 
 const INCIDENT_PARTS =
@@ -47,9 +42,9 @@ export const EVENT_ROUTES = {
     path: PATHS.events,
     role: 'viewer',
     summary: 'List events',
-    description: `What happened to the node: starts, stops and kills, changes of its configuration, a clock that was set, a disk that is nearly full. ${EVENTS_ARE_RECORDS}`,
+    description: `What happened to nodes: starts, stops and kills, changes of a configuration, a clock that was set, a disk that is nearly full. ${EVENTS_ARE_RECORDS}`,
     parameters: documentParameters([...EVENT_ROWS, LAST_EVENT_ID_ROW]),
-    response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
+    response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: EVENT_ERRORS,
     stream: true,
   },
@@ -58,10 +53,10 @@ export const EVENT_ROUTES = {
     role: 'config',
     summary: 'List past configurations',
     description:
-      'Every configuration that the node has had, newest first: since when, until when, and what changed. Secrets are masked; a change of a secret alone is not seen.',
-    parameters: documentParameters(HISTORY_OWN_ROWS),
-    response: { contentType: JSON_TYPE, schema: 'ConfigHistory' },
-    errors: ['PARAMETER_INVALID', 'NOT_SUPPORTED'],
+      'Every configuration that each node has had, newest first: since when, until when, and what changed. Secrets are masked; a change of a secret alone is not seen.',
+    parameters: documentParameters(HISTORY_ROWS),
+    response: { contentType: JSON_TYPE, schema: 'ClusterConfigHistory' },
+    errors: ['PARAMETER_INVALID', 'NOT_SUPPORTED', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
   },
   configVersion: {
     path: PATHS.configVersion,
@@ -72,41 +67,13 @@ export const EVENT_ROUTES = {
     response: { contentType: JSON_TYPE, schema: 'ConfigVersion' },
     errors: ['CONFIG_VERSION_NOT_FOUND', 'NOT_SUPPORTED'],
   },
-  clusterEvents: {
-    path: PATHS.clusterEvents,
-    role: 'viewer',
-    summary: 'List events of all members',
-    description: `The events of all members, merged by time. ${EVENTS_ARE_RECORDS}`,
-    parameters: documentParameters([...CLUSTER_EVENT_ROWS, CLUSTER_LAST_EVENT_ID_ROW]),
-    response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
-    errors: [...EVENT_ERRORS, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
-    stream: true,
-  },
-  clusterConfigHistory: {
-    path: PATHS.clusterConfigHistory,
-    role: 'config',
-    summary: 'List past configurations of all members',
-    description: 'The history of the configuration of each member.',
-    parameters: documentParameters(CLUSTER_HISTORY_ROWS),
-    response: { contentType: JSON_TYPE, schema: 'ClusterConfigHistory' },
-    errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
-  },
   incident: {
     path: PATHS.incident,
     role: 'viewer',
     summary: 'Report what happened',
-    description: `${INCIDENT_PARTS} Of this node only.`,
+    description: INCIDENT_PARTS,
     parameters: documentParameters(INCIDENT_ROWS),
     response: { contentType: JSON_TYPE, schema: 'Incident' },
     errors: INCIDENT_ERRORS,
-  },
-  clusterIncident: {
-    path: PATHS.clusterIncident,
-    role: 'viewer',
-    summary: 'Report what happened on all members',
-    description: INCIDENT_PARTS,
-    parameters: documentParameters(CLUSTER_INCIDENT_ROWS),
-    response: { contentType: JSON_TYPE, schema: 'Incident' },
-    errors: [...INCIDENT_ERRORS, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
   },
 } as const satisfies Record<string, Route>;

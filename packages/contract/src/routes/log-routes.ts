@@ -49,10 +49,18 @@ export const LOG_ROUTES = {
     path: PATHS.logFiles,
     role: 'viewer',
     summary: 'Describe logs',
-    description: 'The list with what the start and the end of each file show: format, first and last timestamp.',
+    description: 'Each log file with its node and what its start and its end show: format, first and last timestamp.',
     parameters: documentParameters(LOG_FILES_ROWS),
-    response: { contentType: JSON_TYPE, schema: 'LogFiles' },
-    errors: ['LOG_DIR_UNREADABLE', 'FILE_NAME_INVALID', 'LOG_FILE_NOT_FOUND', 'LOG_FILE_UNREADABLE'],
+    response: { contentType: JSON_TYPE, schema: 'ClusterLogFiles' },
+    errors: [
+      'PARAMETER_INVALID',
+      'LOG_DIR_UNREADABLE',
+      'FILE_NAME_INVALID',
+      'LOG_FILE_NOT_FOUND',
+      'LOG_FILE_UNREADABLE',
+      'MEMBER_NOT_FOUND',
+      'REQUEST_LOOP',
+    ],
   },
   logRaw: {
     path: PATHS.logRaw,
@@ -84,6 +92,11 @@ const FILTER_ERRORS = [
   'LOG_FAMILY_NOT_FOUND',
   'LOG_DIR_UNREADABLE',
   'TOO_MANY_STREAMS',
+  'MEMBER_NOT_FOUND',
+  'REQUEST_LOOP',
+  // Of reading the archive.
+  'ARCHIVE_UNAVAILABLE',
+  'NOT_SUPPORTED',
 ] as const;
 
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
@@ -98,9 +111,9 @@ export const RECORD_ROUTES = {
     role: 'viewer',
     summary: 'Search logs',
     description:
-      'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` with the reason why the search ended and its coverage. Without conditions, the records next to a position in a file.',
+      'Records that meet all conditions, as they are found: one JSON object per line, those of several nodes merged by time, corrected for clock offsets. The last is an `end` with the reason why the search ended, its coverage and a report of each node. Without conditions, the records next to a position in a file.',
     parameters: documentParameters([...SEARCH_ROWS, BUDGET_ROW]),
-    response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
+    response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
   },
@@ -109,26 +122,26 @@ export const RECORD_ROUTES = {
     role: 'viewer',
     summary: 'Follow logs',
     description:
-      'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
+      'Records as they are written, as server-sent events, through rotation and truncation, which are events too. With `nodes`, new nodes are added as they appear; changes of nodes are events.',
     parameters: documentParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
-    response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
+    response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'JOURNAL_UNAVAILABLE'],
     stream: true,
   },
   logHistogram: countRoute({
     path: PATHS.logHistogram,
     summary: 'Count records over time',
-    description: 'The number of records per bucket of time and level.',
+    description: 'The number of records per bucket of time and level, of all nodes and of each.',
     parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
-    schema: 'Histogram',
+    schema: 'ClusterHistogram',
   }),
   logDigest: countRoute({
     path: PATHS.logDigest,
     summary: 'Group records',
     description:
-      'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it.',
+      'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it, with the number of each node.',
     parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
-    schema: 'Digest',
+    schema: 'ClusterDigest',
   }),
   logFields: countRoute({
     path: PATHS.logFields,
@@ -136,7 +149,7 @@ export const RECORD_ROUTES = {
     description:
       'The fields that matching records have, with their types, the number of records and of values, and examples. Of a large range, evenly chosen parts are examined.',
     parameters: documentParameters([...FIELDS_ROWS, BUDGET_ROW]),
-    schema: 'Fields',
+    schema: 'ClusterFields',
   }),
   logTop: countRoute({
     path: PATHS.logTop,
@@ -144,7 +157,7 @@ export const RECORD_ROUTES = {
     description:
       'The most frequent values of a field with the number of records, all other values together, and on request the counts over time. Exact for up to 50,000 different values; beyond that, counts are marked as lower bounds with their error.',
     parameters: documentParameters([...TOP_ROWS, BUDGET_ROW]),
-    schema: 'Top',
+    schema: 'ClusterTop',
   }),
   logExplain: {
     path: PATHS.logExplain,
@@ -159,10 +172,10 @@ export const RECORD_ROUTES = {
 
 /** Downloads: records as text, tickets for browsers, support bundles. */
 export const DOWNLOAD_ROUTES = {
-  clusterLogDownload: {
-    path: PATHS.clusterLogDownload,
+  logDownload: {
+    path: PATHS.logDownload,
     role: 'viewer',
-    summary: 'Download records of all members',
+    summary: 'Download records',
     description:
       'Every record that meets all conditions, however many, oldest first, merged by time, as text: each exactly as in its file. The last line begins with `# porthole: complete` or `# porthole: INCOMPLETE` and says what is missing; a file without it is truncated.',
     parameters: documentParameters([...DOWNLOAD_ROWS, TICKET_ROW]),
@@ -184,7 +197,7 @@ export const DOWNLOAD_ROUTES = {
     role: 'any',
     summary: 'Get a download ticket',
     description:
-      'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and for a short time. For `/log/raw` and `/cluster/log/download`.',
+      'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and for a short time. For `/log/raw` and `/log/download`.',
     parameters: documentParameters([TICKET_FOR_ROW]),
     response: { contentType: JSON_TYPE, schema: 'DownloadTicket' },
     errors: ['PARAMETER_INVALID'],
@@ -194,7 +207,7 @@ export const DOWNLOAD_ROUTES = {
     role: 'admin',
     summary: 'Download a support bundle',
     description:
-      'Configurations, their differences, logs of a time range, counts and health of all members as one ZIP archive, streamed while it is created. Its last file, `manifest.json`, lists the others with their SHA-256, and what is missing. Secrets are masked as in all other responses. One at a time.',
+      'Configurations, their differences, logs of a time range, counts and health of nodes as one ZIP archive, streamed while it is created. Its last file, `manifest.json`, lists the others with their SHA-256, and what is missing. Secrets are masked as in all other responses. One at a time.',
     parameters: documentParameters(BUNDLE_ROWS),
     response: { contentType: 'application/zip' },
     errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'TOO_MANY_STREAMS', 'BUNDLE_UNDER_WAY'],

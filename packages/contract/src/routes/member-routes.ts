@@ -37,7 +37,7 @@ export function getMemberRoute(id: MemberRouteId): Route {
   const { summary, description, parameters, errors, ...rest } = getRoute(id);
   return {
     ...rest,
-    path: `${PATHS.clusterNodes}/{${MEMBER_ID_ROW.name}}${getMemberPath(id)}`,
+    path: `${PATHS.nodes}/{${MEMBER_ID_ROW.name}}${getMemberPath(id)}`,
     summary: `${summary} of a member`,
     description: `Of one member, through this node. ${description}`,
     parameters: [...documentParameters([MEMBER_ID_ROW]), ...parameters],

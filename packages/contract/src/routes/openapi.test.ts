@@ -100,7 +100,9 @@ describe('the OpenAPI document', () => {
   it('documents a stream by its items', () => {
     const { description, content } = document.paths['/api/v1/log/follow']?.get.responses[200] ?? {};
     expect(description).toContain('one per event');
-    expect(content).toMatchObject({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
+    expect(content).toMatchObject({
+      'text/event-stream': { schema: { $ref: '#/components/schemas/ClusterFollowItem' } },
+    });
   });
 
   it('documents a stream of lines as one document, too', () => {
@@ -128,7 +130,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has the routes of a member with its id in the path, and with the errors of forwarding', () => {
-    const { parameters = [], responses = {} } = document.paths['/api/v1/cluster/nodes/{id}/log/view']?.get ?? {};
+    const { parameters = [], responses = {} } = document.paths['/api/v1/nodes/{id}/log/view']?.get ?? {};
     expect(parameters.map(({ name, in: location, required }) => `${name} ${location} ${required}`)).toEqual([
       'id path true',
       'file query true',
@@ -137,7 +139,7 @@ describe('the OpenAPI document', () => {
     expect(parameters[0]?.schema).toEqual({ type: 'string', pattern: '^[A-Za-z0-9.:_-]{1,128}$' });
     expect(responses[404]?.description).toMatch(/LOG_FILE_NOT_FOUND.*MEMBER_NOT_FOUND/);
     expect(responses[502]?.description).toMatch(/UNREACHABLE.*BAD_ANSWER/);
-    expect(document.paths['/api/v1/cluster/nodes/{id}/health/live']).toBeUndefined();
+    expect(document.paths['/api/v1/nodes/{id}/health/live']).toBeUndefined();
   });
 
   it('refers only to schemas it has', () => {

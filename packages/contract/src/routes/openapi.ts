@@ -31,7 +31,7 @@ export function buildOpenApi({ version, basePath = '' }: { version: string; base
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: SCHEMAS,
+      schemas: referencedSchemas(paths),
       examples: Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, { value }])),
       securitySchemes: {
         bearer: {
@@ -46,6 +46,21 @@ export function buildOpenApi({ version, basePath = '' }: { version: string; base
       },
     },
   };
+}
+
+/** The schemas that the paths refer to, and those that these refer to. */
+function referencedSchemas(paths: JsonSchema): JsonSchema {
+  const found: Record<string, JsonSchema> = {};
+  const collect = (value: JsonSchema) => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (found[name]) continue;
+      const schema = SCHEMAS[name as SchemaName];
+      found[name] = schema;
+      collect(schema);
+    }
+  };
+  collect(paths);
+  return found;
 }
 
 /** A route that takes its parameters in a body has them once more, as a schema. */
@@ -99,13 +114,12 @@ function describeRole({ role }: Route): string {
 }
 
 const TAGS = {
-  'node state': 'The configuration, logs and events of the node that answers.',
-  cluster: 'The same of all members of its cluster, and which these are.',
+  'node state':
+    'Configuration, logs and events: of the node that answers, or of those that `nodes`, `role` and `label` select.',
   operations: 'Health, metrics, documentation and the console.',
 } as const;
 
 function routeTag({ path }: Route): keyof typeof TAGS {
-  if (path.startsWith('/api/v1/cluster/')) return 'cluster';
   return path.startsWith('/api/v1/') ? 'node state' : 'operations';
 }
 
@@ -147,14 +161,14 @@ function toReference(name: SchemaName): JsonSchema {
 
 /** Streams of lines are one document for clients that ask for JSON. */
 function documentMedia({ schema: name, each }: Route['response']): JsonSchema {
-  if (each !== 'line' || (name !== 'SearchItem' && name !== 'ClusterItem')) return {};
+  if (each !== 'line' || name !== 'ClusterItem') return {};
   const item = toReference(name);
   const properties = {
     records: { type: 'array', items: item, description: 'Everything but the closing record.' },
     end: { ...item, description: 'The closing record.' },
   };
   const schema = { type: 'object', properties, required: ['records', 'end'], additionalProperties: false };
-  return { [JSON_TYPE]: { schema, ...(name === 'SearchItem' && { example: EXAMPLE_DOCUMENT }) } };
+  return { [JSON_TYPE]: { schema, example: EXAMPLE_DOCUMENT } };
 }
 
 /** One entry per status, naming the codes it can carry. */
@@ -187,7 +201,9 @@ const NODE: Responses.NodeObject = {
   onlineTime: AT_MS - 3_600_000,
 };
 
-const RECORD: Responses.FoundRecord = {
+const RECORD: Responses.ClusterRecord = {
+  node: 'broker-1',
+  atMs: AT_MS,
   type: 'record',
   file: 'broker.log',
   offset: 18_042,
@@ -201,30 +217,32 @@ const RECORD: Responses.FoundRecord = {
   context: { shard: 3, elapsedMs: 5012 },
 };
 
-const SCAN: Responses.ScanReport = {
-  reason: 'exhausted',
-  records: 1,
-  scannedBytes: 4_194_304,
-  skippedBytes: 1_048_576,
-  scannedFiles: 2,
-  coveredFromMs: AT_MS - 86_400_000,
-  coveredToMs: AT_MS,
-  problems: [],
+const MEMBER: Responses.MemberReport = {
+  id: 'broker-1',
+  outcome: 'ok',
+  detail: null,
   elapsedMs: 12,
+  count: 1,
+  asOfMs: null,
+  state: 'up',
+  sinceMs: null,
 };
+
+const COVERAGE: Responses.Coverage = { askedFromMs: null, askedToMs: null, missing: [], isComplete: true };
 
 /** By the schema of the response. */
 const EXAMPLES = {
   NodeConfig: { config: '[query]\ntimeout = "30s"\npassword = "******"\n', node: NODE },
   LogList: [{ name: 'broker.log', size: 1_048_576 }],
-  SearchItem: RECORD,
-  Histogram: {
+  ClusterItem: RECORD,
+  ClusterHistogram: {
     bucketMs: 60_000,
-    buckets: [{ startMs: AT_MS, counts: { INFO: 120, ERROR: 1 } }],
+    buckets: [{ startMs: AT_MS, counts: { INFO: 120, ERROR: 1 }, nodes: { 'broker-1': 121 } }],
     untimed: 0,
-    end: SCAN,
+    counted: null,
+    members: [MEMBER],
+    coverage: COVERAGE,
   },
-  ClusterItem: { ...RECORD, node: 'broker-1', atMs: AT_MS },
   Problem: toProblem(
     new PortholeError('LOG_FILE_NOT_FOUND', 'no log file named "brocker.log": did you mean "broker.log"?'),
   ),
@@ -232,5 +250,19 @@ const EXAMPLES = {
 
 const EXAMPLE_DOCUMENT = {
   records: [RECORD],
-  end: { type: 'end', ...SCAN, cursor: null } satisfies Responses.SearchEnd,
+  end: {
+    type: 'end',
+    reason: 'exhausted',
+    records: 1,
+    scannedBytes: 4_194_304,
+    skippedBytes: 1_048_576,
+    coveredFromMs: AT_MS - 86_400_000,
+    coveredToMs: AT_MS,
+    problems: [],
+    elapsedMs: 12,
+    members: [MEMBER],
+    membership: { kind: 'alone', state: 'ok', detail: null, asOfMs: AT_MS },
+    coverage: COVERAGE,
+    cursor: null,
+  } satisfies Responses.ClusterEnd,
 };

@@ -98,23 +98,12 @@ export const PATHS = {
   logFields: '/api/v1/log/fields',
   logTop: '/api/v1/log/top',
   logExplain: '/api/v1/log/explain',
-  clusterNodes: '/api/v1/cluster/nodes',
-  clusterForget: '/api/v1/cluster/nodes/{id}',
-  clusterRecording: '/api/v1/cluster/recordings/{id}',
-  clusterConfig: '/api/v1/cluster/config',
-  clusterConfigDiff: '/api/v1/cluster/config/diff',
-  clusterConfigHistory: '/api/v1/cluster/config/history',
-  clusterEvents: '/api/v1/cluster/events',
-  clusterIncident: '/api/v1/cluster/incident',
-  clusterLogFiles: '/api/v1/cluster/log/files',
-  clusterLogSearch: '/api/v1/cluster/log/search',
-  clusterLogFollow: '/api/v1/cluster/log/follow',
-  clusterLogHistogram: '/api/v1/cluster/log/histogram',
-  clusterLogDigest: '/api/v1/cluster/log/digest',
-  clusterLogFields: '/api/v1/cluster/log/fields',
-  clusterLogTop: '/api/v1/cluster/log/top',
-  clusterLogMoment: '/api/v1/cluster/log/moment',
-  clusterLogDownload: '/api/v1/cluster/log/download',
+  logAround: '/api/v1/log/around',
+  logDownload: '/api/v1/log/download',
+  configDiff: '/api/v1/config/diff',
+  nodes: '/api/v1/nodes',
+  nodeForget: '/api/v1/nodes/{id}',
+  recording: '/api/v1/member/recordings/{id}',
   downloadTicket: '/api/v1/download/ticket',
   bundle: '/api/v1/bundle',
 } as const;
@@ -131,15 +120,14 @@ export const POST_PATHS: ReadonlySet<string> = new Set([
   PATHS.logDigest,
   PATHS.logFields,
   PATHS.logTop,
-  PATHS.clusterEvents,
-  PATHS.clusterLogSearch,
-  PATHS.clusterLogFollow,
-  PATHS.clusterLogHistogram,
-  PATHS.clusterLogDigest,
-  PATHS.clusterLogFields,
-  PATHS.clusterLogTop,
-  PATHS.clusterLogMoment,
+  PATHS.logAround,
 ]);
+
+/**
+ * Accepted by who asks one node for what it has itself, and adds the rest: records without their node, by its clock, and the
+ * end of its own search. Between nodes of a cluster.
+ */
+export const RECORDS_TYPE = 'application/vnd.porthole.records';
 
 /** Says what a search or a follow uses of the records: a hint, the rest may be sent, too. */
 export const RECORDS_HEADER = 'porthole-records';

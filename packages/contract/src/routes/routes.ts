@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/errors.ts';
 import { VIEW_NAME_ROW } from '../params/cluster-parameters.ts';
-import { CONFIG_ROWS } from '../params/log-parameters.ts';
+import { CONFIG_ROWS, MEMBER_ROWS } from '../params/log-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { EVENT_ROUTES } from './event-routes.ts';
@@ -24,10 +24,10 @@ export const ROUTES = {
     role: 'config',
     summary: 'Get settings',
     description:
-      'Each configuration key with value, default and source, and the keys in which the file on disk differs.',
-    parameters: [],
-    response: { contentType: JSON_TYPE, schema: 'NodeSettings' },
-    errors: ['CONFIG_UNAVAILABLE'],
+      'The configuration of each node, or the last known one: as text, and each key with value, default and source, and the keys in which the file on disk differs. Secrets are masked.',
+    parameters: documentParameters(MEMBER_ROWS),
+    response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
+    errors: ['PARAMETER_INVALID', 'CONFIG_UNAVAILABLE', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'],
   },
   ...LOG_ROUTES,
   ...RECORD_ROUTES,

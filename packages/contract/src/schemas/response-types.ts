@@ -22,9 +22,6 @@ export type * from '../saved-views.ts';
 /** Every log file, ordered by name. */
 export type LogList = Logs.LogEntry[];
 
-/** Every log file, ordered by name. */
-export type LogFiles = Logs.LogFileDetails[];
-
 /** The data of one event; its `type` is the name of the event. */
 export type FollowItem = Exclude<Logs.FollowItem, { type: 'position' | 'text' }>;
 

@@ -11,4 +11,5 @@ export {
   SHARED,
   search,
 } from './node-state-cases.ts';
+export { pathOfAll } from './path-of-all.ts';
 export { randomQuery } from './random-query.ts';

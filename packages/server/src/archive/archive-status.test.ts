@@ -55,7 +55,7 @@ it('a range that begins before what was deleted is not that of the files', () =>
         file: 'app.log',
         code: 'ONLY_ARCHIVED',
         detail:
-          'its files begin at 2026-11-01T00:00:00.000Z; older records are in the archive: ask /api/v1/cluster/log/search (program: --all)',
+          'its files begin at 2026-11-01T00:00:00.000Z; older records are in the archive: ask /api/v1/log/search?nodes=* (program: --all)',
       },
       toMs: DISK_MS,
     },

@@ -111,7 +111,7 @@ export function onlyArchived(
     if ((family !== undefined && family !== log) || toMs <= fromMs) return [];
     const where =
       diskFromMs === null ? 'it is no longer on disk' : `its files begin at ${new Date(diskFromMs).toISOString()}`;
-    const detail = `${where}; older records are in the archive: ask /api/v1/cluster/log/search (program: --all)`;
+    const detail = `${where}; older records are in the archive: ask /api/v1/log/search?nodes=* (program: --all)`;
     return [{ problem: { file: log, code: 'ONLY_ARCHIVED', detail }, toMs: Math.max(toMs, beginMs) }];
   });
 }

@@ -107,11 +107,11 @@ describe('members of a cluster', () => {
       });
     }
     const send = createTlsClient(ports[0] ?? 0, { ca: authority.cert, ...pair(issue(authority, dir, 'ann')) });
-    const { nodes } = JSON.parse((await send('/api/v1/cluster/nodes')).body) as { nodes: { state: string }[] };
+    const { nodes } = JSON.parse((await send('/api/v1/nodes')).body) as { nodes: { state: string }[] };
     expect(nodes.map(({ state }) => state)).toEqual(['up', 'up']);
-    expect((await send('/api/v1/cluster/nodes/n2/log/list')).status).toBe(200);
+    expect((await send('/api/v1/nodes/n2/log/list')).status).toBe(200);
     // A member would show it to this node, but not to the client of this node.
-    for (const path of ['/api/v1/cluster/nodes/n2/config', '/api/v1/cluster/config', '/api/v1/cluster/config/diff'])
+    for (const path of ['/api/v1/nodes/n2/config', '/api/v1/config/settings?nodes=*', '/api/v1/config/diff'])
       expect((await send(path)).status).toBe(403);
   });
 });

@@ -130,7 +130,7 @@ describe('a denied log', () => {
     );
     await eventually(() => expect(readdirSync(join(first?.dir ?? '', 'recorded', 'n2', 'log'))).toHaveLength(1));
     await second?.running.stop();
-    const { body } = await sendRequest(first?.port ?? 0, '/api/v1/cluster/log/search?limit=100');
+    const { body } = await sendRequest(first?.port ?? 0, '/api/v1/log/search?nodes=*&limit=100');
     expect(body.toString()).toMatch(/"node":"n2".*shown/);
     expect(body.toString()).not.toContain('hush');
   });

@@ -25,7 +25,7 @@ describe('a node with a token file', () => {
     '/api/v1/log/list',
     '/api/v1/log/view?file=a.log',
     '/metrics',
-    '/api/v1/cluster/nodes',
+    '/api/v1/nodes',
     '/docs',
     '/openapi.json',
     '/no-such-route',

@@ -16,7 +16,7 @@ import { startTestNode, type TestNode } from '../testing/test-node.ts';
 import { openBundle } from './open-bundle.ts';
 import { type Bundle, fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
 
-const PATH = `/api/v1/bundle?${RANGE}`;
+const PATH = `/api/v1/bundle?nodes=*&${RANGE}`;
 const MEBIBYTE = 1024 ** 2;
 
 /** Lines of a quarter kilobyte that cannot be compressed, over the whole hour. */

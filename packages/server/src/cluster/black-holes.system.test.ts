@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import { startOddServer } from '@porthole/client/testing';
 import { type ClusterEnd, type ClusterNodes, HEARTBEAT_HEADER, type MemberReport } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
@@ -31,7 +32,7 @@ const RESPONSES: Readonly<Record<string, readonly [type: string, body: () => str
   '/api/v1/node': ['application/json', () => JSON.stringify({ node: NODE, clockMs: Date.now(), capabilities: [] })],
   '/api/v1/config': ['application/json', () => JSON.stringify({ node: NODE, config: 'a = 1\n' })],
   '/api/v1/log/list': ['application/json', () => JSON.stringify([{ name: 'a.log', size: 9 }])],
-  '/api/v1/log/files': ['application/json', () => JSON.stringify([FILE])],
+  '/api/v1/log/files': ['application/json', () => JSON.stringify({ files: [FILE], members: [] })],
   '/api/v1/log/view': ['text/plain', () => 'text\n'],
   '/api/v1/log/search': ['application/x-ndjson', () => `${JSON.stringify(FOUND)}\n${JSON.stringify(END)}\n`],
   '/api/v1/log/follow': ['text/event-stream', () => `retry: 1000\n\nevent: record\ndata: ${JSON.stringify(FOUND)}\n\n`],
@@ -90,7 +91,7 @@ async function startPair({ isRecorded = true } = {}) {
 }
 
 async function search(port: number, query = ''): Promise<{ messages: string[]; report: MemberReport | undefined }> {
-  const { body } = await sendRequest(port, `/api/v1/cluster/log/search?order=oldest&budget=200ms${query}`);
+  const { body } = await sendRequest(port, `/api/v1/log/search?nodes=*&order=oldest&budget=200ms${query}`);
   const items = body
     .toString()
     .trim()
@@ -151,7 +152,7 @@ it('of a member that sends its head the other records are emitted, and it is not
 it('a view of a member that sends its head is refused with the reason', async () => {
   const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
-  const { status, body } = await sendRequest(port, '/api/v1/cluster/nodes/m/log/view?file=a.log&size=10');
+  const { status, body } = await sendRequest(port, '/api/v1/nodes/m/log/view?file=a.log&size=10');
   expect([status, JSON.parse(body.toString()).code]).toEqual([504, 'DEADLINE_EXCEEDED']);
 });
 
@@ -160,7 +161,7 @@ it.each(['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'log/f
   async (path) => {
     const { member, port } = await startPair({ isRecorded: false });
     member.state.mode = 'head';
-    const { members } = await requestJson<{ members: MemberReport[] }>(port, `/api/v1/cluster/${path}`);
+    const { members } = await requestJson<{ members: MemberReport[] }>(port, pathOfAll(path));
     const { outcome, count, asOfMs } = members.find(({ id }) => id === 'm') ?? {};
     // The configuration that it had before may be known, and is labelled.
     const isKnown = path === 'config/diff' && asOfMs !== null;
@@ -171,7 +172,7 @@ it.each(['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'log/f
 it('nor in the records around a time', async () => {
   const { member, port } = await startPair({ isRecorded: false });
   member.state.mode = 'head';
-  const { body } = await sendRequest(port, '/api/v1/cluster/log/moment?time=2026-11-15T05:00:00Z');
+  const { body } = await sendRequest(port, '/api/v1/log/around?nodes=*&time=2026-11-15T05:00:00Z');
   const { members } = JSON.parse(body.toString().trim().split('\n').at(-1) ?? '') as ClusterEnd;
   expect(members.find(({ id }) => id === 'm')).toMatchObject({ outcome: 'timeout', count: 0 });
 });
@@ -181,10 +182,10 @@ it('what a search learns of a silent member, counts and lists know at once', asy
   member.state.mode = 'head';
   await eventually(async () => expect((await search(port)).report?.detail).toMatch(IS_SILENT));
   for (const path of ['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'config/diff', 'log/files']) {
-    const { members } = await requestJson<{ members: MemberReport[] }>(port, `/api/v1/cluster/${path}`);
+    const { members } = await requestJson<{ members: MemberReport[] }>(port, pathOfAll(path));
     expect(members.find(({ id }) => id === 'm')?.detail).toMatch(IS_SILENT);
   }
-  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/nodes');
   expect(nodes.find(({ id }) => id === 'm')).toMatchObject({ state: 'unreachable', report: { outcome: 'timeout' } });
 });
 

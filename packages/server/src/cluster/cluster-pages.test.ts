@@ -40,7 +40,7 @@ async function startMembers(logs: number) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     if (path === '/health/live') return json({ status: 'ok' });
     if (path === '/api/v1/node') return json({ node: NODE, clockMs: Date.now(), capabilities: [] });
-    if (path === '/api/v1/log/files') return json([]);
+    if (path === '/api/v1/log/files') return json({ files: [], members: [] });
     if (path !== '/api/v1/log/search') return response.writeHead(404).end();
     const limit = Number(searchParams.get('limit'));
     const all = recordsOf(member, logs);
@@ -76,7 +76,7 @@ async function startCluster(count: number, logs: number) {
 }
 
 async function page(port: number, query: string) {
-  const { status, body } = await sendRequest(port, `/api/v1/cluster/log/search?order=oldest&${query}`);
+  const { status, body } = await sendRequest(port, `/api/v1/log/search?nodes=*&order=oldest&${query}`);
   expect(status).toBe(200);
   const items = body
     .toString()

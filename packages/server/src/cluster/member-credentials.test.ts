@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startOddServer } from '@porthole/client/testing';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterNodes } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +45,7 @@ async function startNode(members: string[], cluster: PartialSettings['cluster'] 
 }
 
 async function findReport(port: number, id: string) {
-  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/nodes');
   return nodes.find((node) => node.id === id);
 }
 
@@ -54,7 +55,7 @@ describe('the token of the cluster', () => {
     async (hasHealth) => {
       const member = await startMember({ hasHealth });
       const { port } = await startNode([`m=${member.url}`]);
-      expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+      expect(await requestJson(port, '/api/v1/nodes/m/log/list')).toEqual([]);
       expect(member.shown[0]).toBeUndefined();
       expect(member.shown.at(-1)).toBe(`Bearer ${TOKEN}`);
     },
@@ -65,7 +66,7 @@ describe('the token of the cluster', () => {
     const { port } = await startNode([`lindb=${lindb.url}`], { refreshMs: 100 });
     await eventually(async () => expect((await findReport(port, 'lindb'))?.state).toBe('up'));
     for (const path of ['nodes/lindb/log/list', 'nodes/lindb/log/view?file=a.log', 'log/search', 'log/histogram'])
-      expect((await sendRequest(port, `/api/v1/cluster/${path}`)).status).toBe(200);
+      expect((await sendRequest(port, pathOfAll(path))).status).toBe(200);
     expect(lindb.authorizations).toEqual([]);
   });
 
@@ -76,7 +77,7 @@ describe('the token of the cluster', () => {
     const node = await findReport(port, 'm');
     expect(node?.state).toBe('unreachable');
     expect(node?.report).toMatchObject({ outcome: 'auth', detail: expect.stringContaining('(cluster.ca-file)') });
-    const problem = await requestProblem(port, '/api/v1/cluster/nodes/m/log/list');
+    const problem = await requestProblem(port, '/api/v1/nodes/m/log/list');
     expect(problem).toMatchObject({ status: 502, detail: expect.stringContaining('register it with https') });
     expect(member.shown.filter((shown) => shown !== undefined)).toEqual([]);
   });
@@ -84,15 +85,15 @@ describe('the token of the cluster', () => {
   it('is taken again from its file when that changes', async () => {
     const member = await startMember();
     const { port, tokenFile, running } = await startNode([`m=${member.url}`]);
-    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/nodes/m/log/list')).toEqual([]);
     member.state.token = 'ph_another';
-    expect((await requestProblem(port, '/api/v1/cluster/nodes/m/log/list')).status).toBe(502);
+    expect((await requestProblem(port, '/api/v1/nodes/m/log/list')).status).toBe(502);
     writeFileSync(tokenFile, 'ph_another\n');
     await running.reload();
-    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/nodes/m/log/list')).toEqual([]);
     writeFileSync(tokenFile, 'two words\n');
     await running.reload();
-    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/nodes/m/log/list')).toEqual([]);
   });
 });
 
@@ -103,7 +104,7 @@ describe('members that are not contacted', () => {
     const node = await findReport(port, 'm');
     expect(node?.state).toBe('unreachable');
     expect(node?.report).toMatchObject({ outcome: 'refused', detail: expect.stringContaining('cluster.https-only') });
-    expect(await requestProblem(port, '/api/v1/cluster/nodes/m/log/list')).toMatchObject({
+    expect(await requestProblem(port, '/api/v1/nodes/m/log/list')).toMatchObject({
       status: 502,
       code: 'MEMBER_REFUSED',
     });

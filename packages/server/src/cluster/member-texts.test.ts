@@ -77,13 +77,13 @@ it('the text of another service is not passed on, nor logged', async () => {
       (route) => route !== 'logFollow' && !(id.startsWith('known') && LOG_TEXT.includes(route)),
     );
     await Promise.all(
-      routes.map((route) => expectSilence(port, `${PATHS.clusterNodes}/${id}${getMemberPath(route)}${QUERY}`)),
+      routes.map((route) => expectSilence(port, `${PATHS.nodes}/${id}${getMemberPath(route)}${QUERY}`)),
     );
   }
-  const all = [PATHS.clusterNodes, PATHS.clusterConfig, PATHS.clusterConfigDiff, PATHS.clusterLogFiles];
-  const records = [PATHS.clusterLogSearch, PATHS.clusterLogHistogram, PATHS.clusterLogDigest];
+  const all = [PATHS.nodes, PATHS.settings, PATHS.configDiff, PATHS.logFiles];
+  const records = [PATHS.logSearch, PATHS.logHistogram, PATHS.logDigest];
   for (const path of [...all, ...records]) await expectSilence(port, `${path}?limit=5`);
-  await expectSilence(port, `${PATHS.clusterLogMoment}?time=1`);
+  await expectSilence(port, `${PATHS.logAround}?nodes=*&time=1`);
   await expectSilentFollow(port, Object.keys(members));
   const own = join(dir, 'own');
   for (const name of readdirSync(own)) expect(readFileSync(join(own, name), 'utf8')).not.toMatch(LEAKED);
@@ -103,7 +103,7 @@ async function expectSilence(port: number, path: string): Promise<void> {
 async function expectSilentFollow(port: number, ids: readonly string[]): Promise<void> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
-  const { body } = await fetch(`http://127.0.0.1:${port}${PATHS.clusterLogFollow}`, { signal: leaving.signal });
+  const { body } = await fetch(`http://127.0.0.1:${port}${PATHS.logFollow}`, { signal: leaving.signal });
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of body ?? []) {
@@ -130,7 +130,7 @@ it('the names in a certificate that does not fit are not passed on', async () =>
       },
     },
   });
-  const { body } = await sendRequest(port, PATHS.clusterNodes);
+  const { body } = await sendRequest(port, PATHS.nodes);
   expect(body.toString()).toContain('"outcome":"tls"');
   expect(body.toString()).not.toContain(SECRET);
   // Which one it is can be found out by those who have it.

@@ -43,7 +43,7 @@ async function startCluster(count: number, cluster: { refreshMs?: number } = {})
 }
 
 async function search(port: number, query = ''): Promise<ClusterItem[]> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/cluster/log/search?${query}`);
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/log/search?nodes=*&${query}`);
   return (await response.text())
     .trim()
     .split('\n')
@@ -117,15 +117,15 @@ it('members are selected by their labels, and compared by one', async () => {
   const nodesOf = (items: ClusterItem[]) => items.flatMap((item) => (item.type === 'record' ? [item.node] : []));
   expect(nodesOf(await search(port, 'label=zone=eu-*&order=oldest'))).toEqual(['n1', 'n2']);
   expect(nodesOf(await search(port, 'label=zone=eu-2&label=zone=us-1&order=oldest'))).toEqual(['n2', 'n3']);
-  expect(await requestProblem(port, '/api/v1/cluster/log/search?label=zone')).toMatchObject({
+  expect(await requestProblem(port, '/api/v1/log/search?label=zone')).toMatchObject({
     code: 'PARAMETER_INVALID',
   });
-  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/nodes');
   expect(nodes.map(({ labels }) => labels)).toEqual(zones.map((zone) => ({ zone })));
-  const whole = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff');
+  const whole = await requestJson<ClusterConfigDiff>(port, '/api/v1/config/diff');
   const isMaxStreams = ({ key }: { key: string }) => key === 'http.max-streams';
   expect(whole.roles[0]?.differences.some(isMaxStreams)).toBe(true);
-  const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff?by=zone');
+  const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/config/diff?by=zone');
   expect(roles.map(({ role, label, nodes: ids }) => [role, label, ids])).toEqual([
     ['node', 'zone=eu-1', ['n1']],
     ['node', 'zone=eu-2', ['n2']],
@@ -184,7 +184,7 @@ describe('nodes with a token of their cluster', () => {
   it('authenticate with it, and compare their secrets without revealing them', async () => {
     const { ports, token } = await startGuarded(['hush-one', 'hush-one', 'hush-two']);
     const headers = { authorization: `Bearer ${token}` };
-    const path = '/api/v1/cluster/config/diff';
+    const path = '/api/v1/config/diff';
     expect((await requestProblem(ports[0] ?? 0, path)).status).toBe(401);
     const fetchDiff = () => requestJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
     // Nodes are compared with those of their role, once that is known.
@@ -207,7 +207,7 @@ describe('nodes with a token of their cluster', () => {
   it('refuse cluster requests of a member: no loops', async () => {
     const { ports, token } = await startGuarded(['a', 'a']);
     const headers = { authorization: `Bearer ${token}`, 'porthole-via': 'n2' };
-    const problem = await requestProblem(ports[0] ?? 0, '/api/v1/cluster/nodes', { headers });
+    const problem = await requestProblem(ports[0] ?? 0, '/api/v1/nodes', { headers });
     expect(problem).toMatchObject({ status: 400, code: 'REQUEST_LOOP' });
   });
 });
@@ -218,7 +218,7 @@ describe('a node that is alone', () => {
       files: { 'a.log': line(1, 'INFO', 'alone') },
       settings: { cluster: { nodeId: 'me' } },
     });
-    const { nodes, membership } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+    const { nodes, membership } = await requestJson<ClusterNodes>(port, '/api/v1/nodes');
     expect(nodes.map(({ id, state, isSelf }) => ({ id, state, isSelf }))).toEqual([
       { id: 'me', state: 'up', isSelf: true },
     ]);

@@ -14,6 +14,7 @@ import {
   type ConfigHistoryRequest,
   type FollowOptions,
   type ForgetOptions,
+  type LogFilesRequest,
   labelsOf,
   type Member,
   type MemberSelection,
@@ -222,7 +223,7 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.configDiff(request, options);
   }
 
-  async logFiles(request: MemberSelection, options?: CallOptions) {
+  async logFiles(request: LogFilesRequest, options?: CallOptions) {
     return (await this.#open()).state.logFiles(request, options);
   }
 

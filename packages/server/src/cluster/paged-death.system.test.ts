@@ -67,7 +67,7 @@ async function startCluster({ isRecorded = true } = {}) {
     },
   });
   const recorded = async (): Promise<number> => {
-    const { body } = await sendRequest(port, '/api/v1/cluster/recordings/b/log/histogram');
+    const { body } = await sendRequest(port, '/api/v1/member/recordings/b/log/histogram');
     const { buckets = [] }: { buckets?: { counts: { INFO: number } }[] } = JSON.parse(body.toString());
     return buckets.reduce((sum, { counts }) => sum + counts.INFO, 0);
   };
@@ -76,7 +76,7 @@ async function startCluster({ isRecorded = true } = {}) {
 }
 
 async function page(port: number, query: string) {
-  const { status, body } = await sendRequest(port, `/api/v1/cluster/log/search?limit=${LIMIT}&${query}`);
+  const { status, body } = await sendRequest(port, `/api/v1/log/search?nodes=*&limit=${LIMIT}&${query}`);
   expect(status).toBe(200);
   const items = body
     .toString()

@@ -15,7 +15,7 @@ async function readJson<T>(port: number, path: string): Promise<T> {
 async function eventsOf(port: number) {
   const { records, end } = await readJson<{ records: ClusterRecord[]; end: ClusterEnd }>(
     port,
-    '/api/v1/cluster/events',
+    '/api/v1/events?nodes=*',
   );
   const kinds = records.filter(({ node }) => node === 'b').map(({ context }) => (context as { kind: string }).kind);
   return { kinds: kinds.reverse(), report: end.members.find(({ id }) => id === 'b') as MemberReport };
@@ -43,7 +43,7 @@ it('of a member that is gone, its events and the values of its configuration sta
     expect(kinds.slice(0, 2)).toEqual(['started', 'config-changed']);
     expect(report).toMatchObject({ outcome: 'refused', recordedBy: 'a' });
   });
-  const { nodes, members } = await readJson<ClusterConfigHistory>(port, '/api/v1/cluster/config/history?nodes=b');
+  const { nodes, members } = await readJson<ClusterConfigHistory>(port, '/api/v1/config/history?nodes=b');
   expect(nodes[0]?.history?.periods[0]).toMatchObject({
     changes: [{ key: 'storage.wal', before: '/var/lib/wal', after: '/mnt/small' }],
     toMs: null,
@@ -51,7 +51,7 @@ it('of a member that is gone, its events and the values of its configuration sta
   expect(members[0]).toMatchObject({ id: 'b', outcome: 'refused', recordedBy: 'a' });
   const [name = ''] = readdirSync(join(recorded, 'config-history'));
   expect(statSync(join(recorded, 'config-history', name)).mode & 0o777).toBe(0o600);
-  const version = await readJson(port, `/api/v1/cluster/recordings/b/config/history/${name.slice(0, 16)}`);
+  const version = await readJson(port, `/api/v1/member/recordings/b/config/history/${name.slice(0, 16)}`);
   expect(version).toMatchObject({ version: name.slice(0, 16) });
   expect(JSON.stringify(version)).not.toContain('hunter2');
 });

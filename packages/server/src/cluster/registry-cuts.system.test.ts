@@ -14,7 +14,7 @@ function clusterSettings(nodeId: string, etcd: string) {
 }
 
 async function search(port: number) {
-  const { body } = await sendRequest(port, '/api/v1/cluster/log/search');
+  const { body } = await sendRequest(port, '/api/v1/log/search?nodes=*');
   const items = body
     .toString()
     .trim()
@@ -30,7 +30,7 @@ async function search(port: number) {
 }
 
 async function stateOf(port: number, id: string) {
-  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/nodes');
   return nodes.find((node) => node.id === id)?.state;
 }
 
@@ -84,7 +84,7 @@ it('a node whose registry was not read yet says so in every response, and never 
   await eventually(async () => expect(await readiness()).toMatchObject({ ok: false }));
   // Sent while it starts, and answered when it gives up waiting.
   expect((await search(port)).membership).toMatchObject({ state: 'stale', detail: expect.any(String) });
-  expect((await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes')).membership.state).toBe('stale');
+  expect((await requestJson<ClusterNodes>(port, '/api/v1/nodes')).membership.state).toBe('stale');
   expect(await readiness()).toMatchObject({ ok: false });
   etcd.resume();
   await eventually(async () =>

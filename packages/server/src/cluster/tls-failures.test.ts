@@ -29,7 +29,7 @@ it('of a member whose certificate is not accepted a recording is searched, and t
     },
   });
   const search = async () => {
-    const { body } = await sendRequest(port, '/api/v1/cluster/log/search');
+    const { body } = await sendRequest(port, '/api/v1/log/search?nodes=*');
     const items = body
       .toString()
       .trim()
@@ -42,7 +42,7 @@ it('of a member whose certificate is not accepted a recording is searched, and t
   const both = ['of a', 'of b'];
   await eventually(async () => expect(await search()).toMatchObject({ messages: both, report: { outcome: 'ok' } }));
   await eventually(async () =>
-    expect((await sendRequest(port, '/api/v1/cluster/recordings/b/log/search')).body.toString()).toContain('of b'),
+    expect((await sendRequest(port, '/api/v1/member/recordings/b/log/search')).body.toString()).toContain('of b'),
   );
   await member.stop();
   const other = await start(issue(authority, dir, 'other', { names: 'DNS:other.example' }), httpPort);

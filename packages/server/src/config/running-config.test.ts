@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NodeSettings } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import { requestJson } from '../testing/send-request.ts';
+import { requestSettings } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { ConfigThread } from './config-thread.ts';
 import { viewConfig } from './config-view.ts';
@@ -104,7 +103,7 @@ describe('a command that', () => {
     writeFileSync(configFile, 'port 6379\ndir /data\n');
     const configCommand = [process.execPath, '-p', 'process.argv.slice(1).join("\\n")', 'port', '6380', 'dir', '$(id)'];
     const { port } = await startTestNode({ settings: { service: { configFile, configCommand } } });
-    const { running, format } = await requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    const { running, format } = await requestSettings(port);
     expect(format).toBe('key-value');
     expect(running).toEqual({
       state: 'differs',

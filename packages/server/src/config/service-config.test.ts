@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClusterConfigDiff, NodeConfig, NodeSettings } from '@porthole/contract';
+import type { ClusterConfigDiff, NodeConfig } from '@porthole/contract';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
 import { startBundleCluster } from '../bundle/testing/bundle-cluster.ts';
-import { requestJson, requestProblem } from '../testing/send-request.ts';
+import { requestJson, requestProblem, requestSettings } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 const TEXT = '# the broker\n[http]\nport = 9000\n[user]\npassword = "hunter2-hunter2"\n';
@@ -18,7 +18,7 @@ async function startBeside(text: string | undefined, settings = {}) {
     port,
     configFile,
     config: async () => (await requestJson<NodeConfig>(port, '/api/v1/config')).config,
-    settings: () => requestJson<NodeSettings>(port, '/api/v1/config/settings'),
+    settings: () => requestSettings(port),
     refusal: () => requestProblem(port, '/api/v1/config'),
   };
 }
@@ -134,7 +134,7 @@ describe("the service's configuration in another format", () => {
       code: 'PARAMETER_INVALID',
     });
     writeFileSync(configFile, YAML.replace('9000', '9001'));
-    expect(await requestJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
+    expect(await requestSettings(port)).toMatchObject({
       format: 'yaml',
       settings: [
         { key: 'http.port', value: 9001, source: 'file', default: null, file: configFile, line: 3 },
@@ -149,7 +149,7 @@ describe("the service's configuration in another format", () => {
     const { port } = await startBesideFile('service.txt', text);
     const masked = text.replace('hunter2-hunter2', '******');
     expect((await requestJson<NodeConfig>(port, '/api/v1/config?format=source')).config).toBe(masked);
-    const { settings, format } = await requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    const { settings, format } = await requestSettings(port);
     expect(format).toBe('text');
     expect(settings).toMatchObject([{ key: 'text', value: masked.split('\n') }]);
     expect(await requestJson(port, '/health/ready')).toMatchObject({ status: 'ready' });
@@ -157,7 +157,7 @@ describe("the service's configuration in another format", () => {
 
   it('that is broken is shown as text with the reason, and its secrets masked', async () => {
     const { port } = await startBesideFile('service.yaml', `${YAML}broken: [1\n`);
-    const { problems } = await requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    const { problems } = await requestSettings(port);
     expect(problems).toEqual([
       expect.stringMatching(/service\.yaml: it cannot be read as yaml: not valid YAML \(line \d+\)$/),
     ]);
@@ -185,12 +185,12 @@ describe("the service's configuration in another format", () => {
       }),
     });
     const port = nodes[0]?.port ?? 0;
-    const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff');
+    const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/config/diff');
     expect(roles[0]?.differences).toMatchObject([
       { key: 'shared_buffers', values: [{ isMajority: true }, { isSameMeaning: true }] },
       { key: 'work_mem', values: [{ value: '4MB' }, { value: '8MB', isSameMeaning: false }] },
     ]);
-    const { config } = await requestJson<NodeConfig>(port, '/api/v1/cluster/nodes/n2/config?format=source');
+    const { config } = await requestJson<NodeConfig>(port, '/api/v1/nodes/n2/config?format=source');
     expect(config).toBe(confs[1]);
   });
 });
@@ -200,7 +200,7 @@ describe("the node's own settings", () => {
     const file = join(tempDir(), 'porthole.toml');
     writeFileSync(file, '[http]\nmax-streams = 5\n');
     const { port } = await startTestNode({ file });
-    const settings = () => requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    const settings = () => requestSettings(port);
     const before = await settings();
     expect(before).toMatchObject({ observes: 'self', file, disk: { state: 'same', differs: [], detail: null } });
     expect(before.settings.find(({ key }) => key === 'http.max-streams')).toEqual({
@@ -228,7 +228,7 @@ describe("the node's own settings", () => {
 
   it('without a file have nothing to be compared with', async () => {
     const { port } = await startTestNode();
-    expect((await requestJson<NodeSettings>(port, '/api/v1/config/settings')).disk).toEqual({
+    expect((await requestSettings(port)).disk).toEqual({
       state: 'none',
       differs: [],
       detail: null,
@@ -245,7 +245,7 @@ describe('the configuration text of an embedding service', () => {
     );
     expect((await running.state.describe()).observes).toBe('service');
     password = 'another-secret';
-    expect(await requestJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
+    expect(await requestSettings(port)).toMatchObject({
       file: null,
       disk: { state: 'changed', differs: ['password'] },
     });

@@ -3,7 +3,7 @@ import type { ClusterEnd, ClusterRecord, ClusterState, MemberReport } from '@por
 import { clusterItems } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
 import { startTestNode } from '../testing/index.ts';
-import type { ClusterScopeMessage, RecordMessage, SearchEndMessage } from './generated/messages.ts';
+import type { NodeSelectionMessage, RecordMessage, SearchEndMessage } from './generated/messages.ts';
 import { Connection } from './testing/connection.ts';
 
 const LINES = Array.from({ length: 30 }, (_, number) => {
@@ -12,7 +12,7 @@ const LINES = Array.from({ length: 30 }, (_, number) => {
   return `2026-06-01 10:00:${second}.000\t${level}\ta.go:${number % 2}\t[A]: took ${number} ms\t{"shard":${number % 4}}`;
 });
 
-const SCOPE: ClusterScopeMessage = { nodes: [], role: '', labels: [], store: '' };
+const SCOPE: NodeSelectionMessage = { nodes: ['*'], role: '', labels: [], store: '' };
 
 /** A node is a cluster of one. */
 async function startNode() {
@@ -28,13 +28,13 @@ interface SearchRequest {
   limit?: number;
   cursor?: string;
   offset?: number;
-  cluster?: ClusterScopeMessage;
+  selection?: NodeSelectionMessage;
 }
 
 async function search(grpc: Connection, request: SearchRequest) {
   const records: RecordMessage[] = [];
   let end: SearchEndMessage | undefined;
-  const asked = { order: '', cursor: '', record: '', until: '', raw: false, fields: [], cluster: SCOPE, ...request };
+  const asked = { order: '', cursor: '', record: '', until: '', raw: false, fields: [], selection: SCOPE, ...request };
   for await (const message of grpc.stream('SearchLogs', asked, {})) {
     for (const item of message?.items ?? []) {
       if (item.record) records.push(item.record);
@@ -85,7 +85,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Counts over time.
   {
-    const counted = await grpc.call('CountLogs', { cluster: SCOPE, bucketMs: 10_000 }, {});
+    const counted = await grpc.call('CountLogs', { selection: SCOPE, bucketMs: 10_000 }, {});
     const expected = await http.logHistogram({ bucketMs: 10_000, buckets: 60 });
     expect(counted.buckets.map(({ startMs, nodes }) => ({ startMs, nodes }))).toEqual(
       expected.buckets.map(({ startMs, nodes }) => ({ startMs, nodes: nodeCounts(nodes) })),
@@ -97,7 +97,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Groups.
   {
-    const { groups, cluster, ...rest } = await grpc.call('DigestLogs', { cluster: SCOPE, onlyNew: false }, {});
+    const { groups, cluster, ...rest } = await grpc.call('DigestLogs', { selection: SCOPE, onlyNew: false }, {});
     const expected = await http.logDigest({ limit: 50 });
     expect(groups.map(({ source, count, nodes, sample }) => [source, count, nodes, sample?.node])).toEqual(
       expected.groups.map(({ source, count, nodes, sample }) => [source, count, nodeCounts(nodes), sample.node]),
@@ -108,7 +108,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Fields.
   {
-    const { fields, records, cluster } = await grpc.call('ListFields', { cluster: SCOPE }, {});
+    const { fields, records, cluster } = await grpc.call('ListFields', { selection: SCOPE }, {});
     const expected = await http.logFields({ limit: 100 });
     expect(fields.map(({ name, distinct, nodes }) => [name, distinct, nodes])).toEqual(
       expected.fields.map(({ name, distinct, nodes }) => [name, distinct, nodeCounts(nodes)]),
@@ -119,7 +119,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Counts by value.
   {
-    const { values, cluster } = await grpc.call('CountValues', { cluster: SCOPE, by: 'shard', values: [] }, {});
+    const { values, cluster } = await grpc.call('CountValues', { selection: SCOPE, by: 'shard', values: [] }, {});
     const expected = await http.logTop({ by: 'shard', limit: 10 });
     expect(values.map(({ value, count, nodes }) => [value, count, nodes])).toEqual(
       expected.values.map(({ value, count, nodes }) => [value, count, nodeCounts(nodes)]),
@@ -128,17 +128,20 @@ it('requests about the cluster return what the routes of the cluster do', async 
   }
 });
 
-it('requests about the cluster are refused with the codes of HTTP; without the field, only the node is asked', async () => {
+it('requests about the cluster are refused with the codes of HTTP; without a selection, the node answers alone', async () => {
   const { grpc } = await startNode();
   const refused: [SearchRequest, string][] = [
-    [{ cluster: { ...SCOPE, nodes: ['nobody'] } }, 'MEMBER_NOT_FOUND'],
-    [{ cluster: { ...SCOPE, store: 'tape' } }, 'PARAMETER_INVALID'],
-    [{ cluster: { ...SCOPE, store: 'archive' } }, 'NOT_SUPPORTED'],
+    [{ selection: { ...SCOPE, nodes: ['nobody'] } }, 'MEMBER_NOT_FOUND'],
+    [{ selection: { ...SCOPE, store: 'tape' } }, 'PARAMETER_INVALID'],
+    [{ selection: { ...SCOPE, store: 'archive' } }, 'NOT_SUPPORTED'],
     // It is of one file.
     [{ offset: 5 }, 'PARAMETER_INVALID'],
   ];
   for (const [request, code] of refused) await expect(search(grpc, request)).rejects.toMatchObject({ code });
   const counted = await grpc.call('CountLogs', { bucketMs: 60_000 }, {});
-  expect(counted).toMatchObject({ buckets: [{ nodes: [] }], end: { reason: 'exhausted' } });
-  expect(counted.cluster ?? null).toBeNull();
+  expect(counted).toMatchObject({
+    buckets: [{ nodes: [{ node: 'n1', count: 30 }] }],
+    end: { reason: 'exhausted' },
+    cluster: { members: [{ id: 'n1', outcome: 'ok' }] },
+  });
 });

@@ -6,6 +6,7 @@ import { type ClusterState, getRoute, type NodeState } from '@porthole/contract'
 import { HealthImplementation } from 'grpc-health-check';
 import { describeFailure, hasCode } from '../errors.ts';
 import { findRepeated } from '../http/request/authorize-request.ts';
+import { Scope } from '../http/routes/scope.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { limitResets, reportedByClose } from '../transport/connections.ts';
 import { RequestLog } from '../transport/request-log.ts';
@@ -114,10 +115,11 @@ function implementation(
   { state, cluster, policy, log }: Pick<GrpcAdapterDeps, 'state' | 'cluster' | 'policy'> & { log: RequestLog },
   gate: Gate,
 ): UntypedServiceImplementation {
+  const scope = new Scope(state, cluster, async () => (await cluster?.selfId?.()) ?? '');
   const calls: Calls = {
-    ...createNodeCalls(state, cluster, policy),
-    ...createLogCalls(state),
-    ...createRecordCalls(state, cluster, policy),
+    ...createNodeCalls(state, scope, policy),
+    ...createLogCalls(state, scope),
+    ...createRecordCalls(scope, policy),
     ...createQueryCalls(),
   };
   const names = Object.keys(calls) as MethodName[];

@@ -1,10 +1,13 @@
 import {
+  type ClusterConfig,
   type ClusterConfigHistory,
   type ClusterDigest,
   type ClusterEnd,
   type ClusterFields,
+  type ClusterFollowItem,
   type ClusterHistogram,
   type ClusterItem,
+  type ClusterLogFiles,
   type ClusterRecord,
   type ClusterTop,
   type ConfigPeriod,
@@ -19,16 +22,7 @@ import {
   type RunningSettings,
 } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
-import type {
-  Digest,
-  Fields,
-  FollowItem,
-  FoundRecord,
-  Histogram,
-  SearchEnd,
-  SearchItem,
-  Top,
-} from '@porthole/logs/types';
+import type { Digest, Fields, FoundRecord, Histogram, Top } from '@porthole/logs/types';
 import type {
   ClusterPartMessage,
   ConfigPeriodMessage,
@@ -36,6 +30,7 @@ import type {
   CountLogsResponseMessage,
   CountValuesResponseMessage,
   CoverageMessage,
+  DescribeLogsResponseMessage,
   DescribeResponseMessage,
   DigestGroupMessage,
   DigestLogsResponseMessage,
@@ -64,10 +59,10 @@ import type {
  */
 
 /** Context records are separate items after their match: together they could exceed the message size clients accept. */
-export function searchItemMessages(item: SearchItem | ClusterItem): SearchItemMessage[] {
-  if (item.type === 'end') return [{ end: 'members' in item ? clusterEndMessage(item) : endMessage(item) }];
+export function searchItemMessages(item: ClusterItem): SearchItemMessage[] {
+  if (item.type === 'end') return [{ end: endMessage(item) }];
   const { before = [], after = [] } = item;
-  const ofMember = 'node' in item && { node: item.node };
+  const ofMember = { node: item.node };
   return [
     { record: recordMessage(item) },
     ...before.map((record) => ({ before: { ...recordMessage(record), ...ofMember } })),
@@ -75,17 +70,19 @@ export function searchItemMessages(item: SearchItem | ClusterItem): SearchItemMe
   ];
 }
 
-export function followItemMessage(item: FollowItem): FollowItemMessage {
+export function followItemMessage(item: ClusterFollowItem): FollowItemMessage {
   switch (item.type) {
     case 'record':
-      return { record: recordMessage(item) };
+      return { node: item.node, record: recordMessage(item) };
+    case 'member':
+      return { node: item.node, member: { node: item.node, report: reportMessage(item.report) } };
     case 'position':
     case 'text':
       throw new Error('nobody asked for this');
     case 'reconnecting':
       throw new Error('only clients emit this');
     default:
-      return { [item.type]: item };
+      return { node: 'node' in item ? item.node : '', [item.type]: item };
   }
 }
 
@@ -112,31 +109,32 @@ function recordMessage(record: FoundRecord | ClusterRecord): RecordMessage {
   };
 }
 
-function endMessage(end: Omit<SearchEnd, 'type' | 'cursor'> & { cursor?: string | null }): SearchEndMessage {
-  return { ...end, duplicates: end.duplicates ?? [] };
-}
-
-function clusterEndMessage(end: ClusterEnd): SearchEndMessage {
-  const { problems = [], duplicates = [], membership } = end;
+function endMessage(end: ClusterEnd): SearchEndMessage {
+  const { problems = [], duplicates = [], membership, scannedFiles = 0 } = end;
   return {
     ...end,
-    scannedFiles: 0,
+    scannedFiles,
     problems,
     duplicates,
     cluster: { ...partMessage(end), membership: { ...membership, asOfMs: Math.floor(membership.asOfMs) } },
   };
 }
 
+/** What a node read that answered alone. */
+function readMessage(end: NonNullable<ClusterHistogram['end']>): SearchEndMessage {
+  return { ...end, duplicates: end.duplicates ?? [] };
+}
+
 export function levelName(level: FoundRecord['level'] | null | 'NONE'): LevelName {
   return level && level !== 'NONE' ? `LEVEL_${level}` : 'LEVEL_UNSPECIFIED';
 }
 
-export function countsMessage(histogram: Histogram | ClusterHistogram): CountLogsResponseMessage {
+export function countsMessage(histogram: ClusterHistogram): CountLogsResponseMessage {
   const { bucketMs, buckets, untimed } = histogram;
   return { bucketMs, buckets: buckets.map(bucketMessage), untimed, ...scopeMessage(histogram) };
 }
 
-export function digestMessage(digest: Digest | ClusterDigest): DigestLogsResponseMessage {
+export function digestMessage(digest: ClusterDigest): DigestLogsResponseMessage {
   const { groups, totalGroups, ungrouped, baseline } = digest;
   return {
     groups: groups.map(groupMessage),
@@ -147,24 +145,24 @@ export function digestMessage(digest: Digest | ClusterDigest): DigestLogsRespons
   };
 }
 
-export function fieldsMessage(listed: Fields | ClusterFields): ListFieldsResponseMessage {
+export function fieldsMessage(listed: ClusterFields): ListFieldsResponseMessage {
   const { fields, totalFields, records, isSample } = listed;
   return { fields: fields.map(fieldMessage), totalFields, records, isSample, ...scopeMessage(listed) };
 }
 
-export function topMessage(top: Top | ClusterTop): CountValuesResponseMessage {
+export function topMessage(top: ClusterTop): CountValuesResponseMessage {
   const { by, values, others, missing, distinct, isExact, bucketMs } = top;
   const counts = { others, missing, distinct, isExact, bucketMs };
   return { by: wellFormed(by), values: values.map(valueMessage), ...counts, ...scopeMessage(top) };
 }
 
-/** What was covered: by this node, or by the members of its cluster. */
-function scopeMessage(count: Pick<Histogram, 'end'> | ClusterPart) {
-  return 'end' in count ? { end: endMessage(count.end) } : { cluster: partMessage(count) };
+/** What was covered. */
+function scopeMessage({ end, ...count }: Pick<ClusterHistogram, 'end'> & ClusterPart) {
+  return { cluster: partMessage(count), ...(end && { end: readMessage(end) }) };
 }
 
-/** An item of a count, with the number of each member if it is of a cluster. */
-type Counted<Item> = Item & { nodes?: Readonly<Record<string, number>> };
+/** An item of a count, with the number of each node. */
+type Counted<Item> = Item & { nodes: Readonly<Record<string, number>> };
 
 function fieldMessage({ nodes, ...field }: Counted<Fields['fields'][number]>): FieldSummaryMessage {
   const examples = field.examples.map(wellFormed);
@@ -257,7 +255,7 @@ function floored(timeMs: number | null | undefined): number | null | undefined {
 }
 
 /** By id. */
-function nodeCounts(nodes: Readonly<Record<string, number>> = {}): NodeCountMessage[] {
+function nodeCounts(nodes: Readonly<Record<string, number>>): NodeCountMessage[] {
   return Object.entries(nodes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([node, count]) => ({ node, count }));
@@ -278,7 +276,21 @@ export function configMessage({ config, node }: NodeConfig): GetConfigResponseMe
   return { config, node: nodeMessage(node) };
 }
 
-export function settingsMessage(given: NodeSettings): GetSettingsResponseMessage {
+export function settingsMessage({ configs }: ClusterConfig): GetSettingsResponseMessage {
+  return {
+    nodes: configs.map(({ id, role, settings, report }) => ({
+      id,
+      role,
+      isKnown: settings !== null,
+      report: reportMessage(report),
+      ...(settings === null ? NO_SETTINGS : nodeSettingsMessage(settings)),
+    })),
+  };
+}
+
+const NO_SETTINGS = { observes: '', settings: [], problems: [] };
+
+function nodeSettingsMessage(given: NodeSettings) {
   const { observes, file, settings, disk, format, problems = [], running } = given;
   return {
     observes,
@@ -351,6 +363,18 @@ function runningMessage({ differences, ...running }: RunningSettings) {
 
 function nodeMessage({ onlineTime, ...node }: NodeObject): NodeMessage {
   return { ...node, onlineTimeMs: onlineTime };
+}
+
+export function logsMessage({ files, ...part }: ClusterLogFiles): DescribeLogsResponseMessage {
+  return {
+    logs: files.map(({ learned: _learned, ...file }) => ({
+      ...file,
+      modifiedMs: floored(file.modifiedMs),
+      firstTimeMs: floored(file.firstTimeMs),
+      lastTimeMs: floored(file.lastTimeMs),
+    })),
+    cluster: partMessage(part),
+  };
 }
 
 export function statMessage({ name, sizeBytes, modifiedMs, etag }: OpenLog): StatLogResponseMessage {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getRoute, parseClusterSearchRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
+import { getRoute, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
-import { CLUSTER_ROUTES, METHOD_ROUTES, toQuery } from './service-definition.ts';
+import { METHOD_ROUTES, toQuery } from './service-definition.ts';
 
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 
@@ -22,20 +22,20 @@ const FILTER: RecordFilterMessage = {
 
 describe('the fields of a message as parameters', () => {
   it('are those of the scope, too', () => {
-    const cluster = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
+    const selection = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
     const search = { filter: FILTER, order: '', cursor: 'c', record: '', until: '', raw: false, fields: [] };
-    expect(parseClusterSearchRequest(toQuery({ ...search, cluster }), CLOCK, { maxRecords: 1000 })).toMatchObject({
-      ...cluster,
+    expect(parseSearchRequest(toQuery({ ...search, selection }), CLOCK, { maxRecords: 1000 })).toMatchObject({
+      ...selection,
       start: { cursor: 'c' },
     });
-    const empty = { nodes: [], role: '', labels: [], store: '' };
+    const all = { nodes: ['*'], role: '', labels: [], store: '' };
     expect(
-      Object.keys(parseClusterSearchRequest(toQuery({ ...search, cluster: empty }), CLOCK, { maxRecords: 1 })),
+      Object.keys(parseSearchRequest(toQuery({ ...search, selection: all }), CLOCK, { maxRecords: 1 })),
     ).not.toContain('store');
-    const offset = { ...search, cursor: '', offset: 5, cluster: empty };
-    expect(() => parseClusterSearchRequest(toQuery(offset), CLOCK, { maxRecords: 1000 })).toThrow('"offset"');
+    const offset = { ...search, cursor: '', offset: 5, selection: all };
+    expect(() => parseSearchRequest(toQuery(offset), CLOCK, { maxRecords: 1000 })).toThrow('"offset"');
     expect(() =>
-      parseSearchRequest(toQuery({ ...search, cluster: { ...empty, store: 'old' } }), CLOCK, { maxRecords: 1 }),
+      parseSearchRequest(toQuery({ ...search, selection: { ...all, store: 'old' } }), CLOCK, { maxRecords: 1 }),
     ).toThrow('"store"');
   });
 
@@ -63,7 +63,7 @@ function messageFields(message: string): string[] {
   const names = [...body.matchAll(/^ {2}[\w ]+ (\w+) = \d+;$/gm)].map(([, name = '']) => name);
   const parts: Readonly<Record<string, string>> = {
     filter: 'RecordFilter',
-    cluster: 'ClusterScope',
+    selection: 'NodeSelection',
     events: 'EventScope',
   };
   return names.flatMap((name) => (parts[name] === undefined ? [name] : messageFields(parts[name])));
@@ -72,19 +72,14 @@ function messageFields(message: string): string[] {
 /** Fields without a parameter of the route: HTTP has byte ranges and entity tags in headers, and events in routes of their own. */
 const NO_PARAMETER = ['start', 'end', 'etag', 'kinds'];
 
-/** Fields of the scope that mean nothing there, as in all operations that read no records. */
-const UNUSED: Readonly<Record<string, readonly string[]>> = { GetConfigHistory: ['store'], GetIncident: ['store'] };
+/** Where the field `store` means nothing, as in all operations that read no records of before. */
+const UNUSED: readonly string[] = ['GetSettings', 'GetConfigHistory', 'GetIncident', 'DescribeLogs', 'FollowLogs'];
 
 describe('the parameter table and the .proto', () => {
   it.each(Object.entries(METHOD_ROUTES))('agree on the request of %s', (method, id) => {
-    const ofCluster = Object.entries(CLUSTER_ROUTES).flatMap(([name, route]) => (name === method ? [route] : []));
-    const inTable = new Set(
-      [id, ...ofCluster].flatMap((route) =>
-        getRoute(route).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : [])),
-      ),
-    );
+    const inTable = new Set(getRoute(id).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : [])));
     const inProto = messageFields(`${method}Request`).filter(
-      (name) => !NO_PARAMETER.includes(name) && !UNUSED[method]?.includes(name),
+      (name) => !NO_PARAMETER.includes(name) && !(name === 'store' && UNUSED.includes(method)),
     );
     expect(inProto.toSorted()).toEqual([...inTable].toSorted());
   });

@@ -63,17 +63,6 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   ExplainQuery: 'logExplain',
 };
 
-/** The corresponding HTTP route of methods whose request is about the cluster: of the same role, with the same limits. */
-export const CLUSTER_ROUTES = {
-  GetConfigHistory: 'clusterConfigHistory',
-  GetIncident: 'clusterIncident',
-  SearchLogs: 'clusterLogSearch',
-  CountLogs: 'clusterLogHistogram',
-  DigestLogs: 'clusterLogDigest',
-  ListFields: 'clusterLogFields',
-  CountValues: 'clusterLogTop',
-} as const satisfies Partial<Record<MethodName, RouteId>>;
-
 const HEALTH_NAME = 'grpc.health.v1.Health';
 const HEALTH_PREFIX = `/${HEALTH_NAME}/`;
 
@@ -102,7 +91,7 @@ export function requiredRole(path: string): RouteRole {
 
 /** Rows of the parameter table that have a field in a request message, by the name of the parameter. */
 const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(
-  [...Object.values(METHOD_ROUTES), ...Object.values(CLUSTER_ROUTES), 'events' as const]
+  [...Object.values(METHOD_ROUTES), 'events' as const]
     .flatMap((id) => getRoute(id).parameters)
     .flatMap(({ name, proto, codec }) =>
       typeof proto === 'string' ? [[name, { field: toCamelCase(proto), codec }]] : [],
@@ -116,7 +105,7 @@ function toCamelCase(name: string): string {
 
 interface Message {
   filter?: object | null | undefined;
-  cluster?: object | null | undefined;
+  selection?: object | null | undefined;
   events?: object | null | undefined;
 }
 
@@ -127,7 +116,7 @@ interface Message {
 export function toQuery(message: object & Message): Query {
   const fields: Readonly<Record<string, unknown>> = {
     ...message.filter,
-    ...message.cluster,
+    ...message.selection,
     ...message.events,
     ...message,
   };

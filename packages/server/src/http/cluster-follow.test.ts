@@ -8,7 +8,7 @@ import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
 
-const FOLLOW = PATHS.clusterLogFollow;
+const FOLLOW = PATHS.logFollow;
 
 const [report] = CLUSTER_END.members.slice(1);
 if (!report) throw new Error('the example has no second member');

@@ -72,7 +72,7 @@ describe('following over HTTP', () => {
     writeFileSync(join(logDir, 'db.log'), line(4));
     await eventually(() => expect(first.numbers()).toEqual([1, 2, 3, 4]));
     expect(first.items().map(({ type }) => type)).toContain('rotated');
-    for (const item of first.items()) expect(schemaProblems(item, 'FollowItem')).toEqual([]);
+    for (const item of first.items()) expect(schemaProblems(item, 'ClusterFollowItem')).toEqual([]);
 
     const resumed = await follow(port, 'family=db.log&back=3', { 'last-event-id': first.ids()[1] });
     await eventually(() => expect(resumed.numbers()).toEqual([3, 4]));

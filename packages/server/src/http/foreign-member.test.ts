@@ -64,9 +64,7 @@ it('a request for a member that comes while this node starts waits until the mem
   /** The first response: requests are refused as long as the port is closed. */
   const ask = async (path: string): Promise<unknown> => {
     for (;;) {
-      const response = await sendRequest(port, `/api/v1/cluster/nodes/lindb/${path}`).catch(() =>
-        setImmediate(undefined),
-      );
+      const response = await sendRequest(port, `/api/v1/nodes/lindb/${path}`).catch(() => setImmediate(undefined));
       if (response) return [path, response.status];
     }
   };
@@ -85,15 +83,15 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logDigest: ['limit=1000'],
   logFields: ['limit=1000'],
   logTop: ['by=message&limit=1000'],
-  clusterLogSearch: ['limit=1000&raw=true'],
-  clusterLogFollow: ['back=50&raw=true'],
-  clusterLogMoment: [`time=${new Date(Date.now() - 590_000).toISOString()}`],
+  logAround: [`time=${new Date(Date.now() - 590_000).toISOString()}`],
   bundle: ['since=2026-01-01', 'since=2026-01-01&nodes=*'],
 };
 
-function routeUrls(id: string, { path }: Route): string[] {
+/** Of this node, and of all nodes. */
+function routeUrls(id: string, { path, parameters }: Route): string[] {
   const at = path.replace('{id}', 'lindb').replace('{name}', 'porthole.svg');
-  return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
+  const ofNodes = parameters.some(({ name }) => name === 'nodes') && !at.includes('lindb') ? ['', '&nodes=*'] : [''];
+  return (QUERIES[id] ?? ['']).flatMap((query) => ofNodes.map((nodes) => `${at}?${query}${nodes}`));
 }
 
 async function readText(port: number, url: string): Promise<string> {
@@ -150,7 +148,7 @@ it('secrets of a member that masks nothing itself are in no response of any rout
         'member logDigest',
         'member logTop',
       ],
-      ...['clusterConfig', 'clusterLogSearch', 'clusterLogFollow', 'clusterLogMoment'],
+      ...['settings', 'logSearch', 'logFollow', 'logAround'],
     ]),
   );
   const client = createClient({ url: `http://127.0.0.1:${port}` });
@@ -158,10 +156,7 @@ it('secrets of a member that masks nothing itself are in no response of any rout
   expect(config).toContain('password = "*');
   expect(config).toContain('port = 9000');
   expectClean(config, 'the SDK');
-  const found = await sendRequest(
-    port,
-    `/api/v1/cluster/nodes/lindb/log/search?q=${encodeURIComponent(SECRETS[0] ?? '')}`,
-  );
+  const found = await sendRequest(port, `/api/v1/nodes/lindb/log/search?q=${encodeURIComponent(SECRETS[0] ?? '')}`);
   expect(found.body.toString()).not.toContain('"type":"record"');
 
   const kept = () =>
@@ -174,14 +169,14 @@ it('secrets of a member that masks nothing itself are in no response of any rout
   lindb.stop();
   masked.length = 0;
   await requestAll();
-  expect(masked).toEqual(expect.arrayContaining(['clusterConfig', 'clusterLogSearch']));
+  expect(masked).toEqual(expect.arrayContaining(['settings', 'logSearch']));
 });
 
 it('a configuration of a member that is not TOML is not shown, with the reason', async () => {
   const { port, lindb } = await startWithLindb();
   lindb.config = `password: ${SECRETS[0]}\n`;
   for (const path of ['config', 'log/view?file=lind.log', 'log/search']) {
-    const { status, body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/${path}`);
+    const { status, body } = await sendRequest(port, `/api/v1/nodes/lindb/${path}`);
     expect(status).toBe(502);
     expectClean(body.toString(), path);
     expect(body.toString()).toContain('not TOML');
@@ -196,7 +191,7 @@ it('any window of its text, cut anywhere, shows no more than two bytes of a secr
   lindb.files.set('lind.log', Buffer.from(text));
   lindb.viewAsIs = true;
   for (let size = 25; size < 60; size++) {
-    const { body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/log/view?file=lind.log&size=${size}`);
+    const { body } = await sendRequest(port, `/api/v1/nodes/lindb/log/view?file=lind.log&size=${size}`);
     const shown = body.toString();
     for (let at = 0; at + 3 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 3));
   }
@@ -207,7 +202,7 @@ it.each(['..%2Fx.log', 'sub%2Fin.log', 'a%5Cb', 'a%00b', '.', '..', 'n'.repeat(2
   async (file) => {
     const { port, lindb } = await startWithLindb();
     for (const path of [`log/view?size=10&file=${file}`, `log/search?file=${file}`, `log/histogram?file=${file}`]) {
-      const { status, body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/${path}`);
+      const { status, body } = await sendRequest(port, `/api/v1/nodes/lindb/${path}`);
       expect({ status, code: JSON.parse(body.toString()).code }).toEqual({ status: 400, code: 'FILE_NAME_INVALID' });
     }
     expect(lindb.requests.filter((asked) => asked.file !== null && asked.file !== 'lind.log')).toEqual([]);

@@ -67,7 +67,7 @@ describe('without credentials, a request that a proxy passed on', () => {
     }));
     const likeHaproxy = await startProxy(port, () => ({ host: 'logs.example.org' }));
     for (const proxy of [likeNginx, likeHaproxy]) {
-      for (const path of ['/api/v1/log/view?file=a.log', '/metrics', '/openapi.json', '/api/v1/cluster/nodes', '/none'])
+      for (const path of ['/api/v1/log/view?file=a.log', '/metrics', '/openapi.json', '/api/v1/nodes', '/none'])
         expect((await sendRequest(proxy, path)).status, path).toBe(403);
       const mcp = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
       expect((await sendRequest(proxy, '/mcp', mcp)).status).toBe(403);

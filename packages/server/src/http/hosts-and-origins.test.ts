@@ -159,13 +159,7 @@ describe('pages of other origins', () => {
 
 describe('what a page of another site makes a browser send', () => {
   const origin = ORIGIN;
-  const API = [
-    '/api/v1/log/search?q=x',
-    '/api/v1/config',
-    '/metrics',
-    '/openapi.json',
-    '/api/v1/cluster/nodes/x/log/list',
-  ];
+  const API = ['/api/v1/log/search?q=x', '/api/v1/config', '/metrics', '/openapi.json', '/api/v1/nodes/x/log/list'];
   const PAGES = ['/', '/logs?q=x', '/docs', '/health/ready', '/assets/porthole.css'];
   const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
@@ -201,7 +195,7 @@ describe('what a page of another site makes a browser send', () => {
     for (const [method, path] of [
       ['PUT', '/api/v1/views/x'],
       ['DELETE', '/api/v1/views/x'],
-      ['DELETE', '/api/v1/cluster/nodes/x'],
+      ['DELETE', '/api/v1/nodes/x'],
       ['POST', '/mcp'],
     ] as const) {
       for (const from of ['https://evil.example', 'null', `http://127.0.0.1:${port + 1}`])

@@ -28,6 +28,7 @@ import {
   createViewRoutes,
 } from './routes/node-routes.ts';
 import { createRecordRoutes } from './routes/record-routes.ts';
+import { Scope } from './routes/scope.ts';
 
 export interface HttpAdapterDeps {
   settings: Settings;
@@ -76,6 +77,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
   const { access, accessLog, slots, metrics, checkRate, checkLocal, isStopping, answerTimeoutMs, stallTimeoutMs } =
     policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
+  const scope = new Scope(state, cluster, async () => (await cluster?.selfId?.()) ?? hostName);
   const tickets = new DownloadTickets();
   const members = createMemberOrigins(cluster?.isConfigured ?? false, () => cluster?.everKnown ?? []);
   const handling: RequestHandlerDeps = {
@@ -93,17 +95,17 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
     },
     routes: {
       ...createHealthRoutes({ health, metrics }),
-      ...createStateRoutes(state, lazyCallOptions),
-      ...createLogRoutes(state, lazyCallOptions),
-      ...createRecordRoutes(state, recordOptions),
-      ...createEventRoutes(state, recordOptions),
-      ...createIncidentRoute(cluster, recordOptions),
+      ...createStateRoutes(state, scope, lazyCallOptions),
+      ...createLogRoutes(state, scope, lazyCallOptions),
+      ...createRecordRoutes(state, scope, recordOptions),
+      ...createEventRoutes(state, scope, recordOptions),
+      ...createIncidentRoute(scope, recordOptions),
       ...createQueryRoutes(),
       ...createViewRoutes(views),
-      ...createClusterRoutes(cluster, recordOptions),
-      ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
-      ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
-      ...createLokiRoutes(cluster, { ...recordOptions, isEnabled: settings.loki.enabled, version }),
+      ...createClusterRoutes(cluster, scope, recordOptions),
+      ...createDownloadRoutes(scope, { ...recordOptions, tickets }),
+      ...createBundleRoutes(scope, { ...policy, ...settings.bundle, health }),
+      ...createLokiRoutes(scope, { ...recordOptions, isEnabled: settings.loki.enabled, version }),
       ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),
       ...createPageRoutes({
         consoleFiles: new ConsoleFiles({ demoUrl, basePath }),
@@ -111,7 +113,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
         ...{ onConsole, version, basePath },
       }),
     },
-    memberRoutes: createMemberRoutes(cluster, recordOptions),
+    memberRoutes: createMemberRoutes(cluster, scope, recordOptions),
     cors: createCors(http.corsOrigins, members),
     slots,
     metrics,

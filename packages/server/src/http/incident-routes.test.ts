@@ -27,8 +27,8 @@ function lines(): string {
 
 const node = shareTestNode({ files: { 'a.log': lines() }, settings: { node: { timeZone: 'UTC' } } });
 
-it.each(['/api/v1/incident', '/api/v1/cluster/incident'])('%s reports what happened', async (path) => {
-  const incident = await requestJson<Incident>(node.port, `${path}?${RANGE}`);
+it.each(['/api/v1/incident', '/api/v1/incident?nodes=*'])('%s reports what happened', async (path) => {
+  const incident = await requestJson<Incident>(node.port, `${path}${path.includes('?') ? '&' : '?'}${RANGE}`);
   expect(schemaProblems(incident, 'Incident')).toEqual([]);
   expect(incident.headline).toMatch(/^New errors on [^ ]+$/);
   expect(incident.standouts[0]).toMatchObject({ pattern: 'b.go:2', counts: { during: 60, before: 0 } });

@@ -2,6 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import type { MemberReport } from '@porthole/contract';
+import { pathOfAll } from '@porthole/contract/testing';
 import type { FoundRecord, SearchEnd } from '@porthole/logs';
 import { tempDir } from '@porthole/records/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -61,9 +62,9 @@ it('of more files than are read at once, those written last are read, and every 
   }
   const members = [{ outcome: 'ok', isPartial: true, detail: expect.stringContaining(LEFT_OUT) }];
   for (const count of ['histogram', 'top?by=level'])
-    expect(await requestJson(port, `/api/v1/cluster/log/${count}`)).toMatchObject({ members });
+    expect(await requestJson(port, pathOfAll(`log/${count}`))).toMatchObject({ members });
   // Every file that is read is read once, and the rest is said to be missing.
-  const { records, end } = await search(port, `/api/v1/cluster/log/search?limit=${OLD}`);
+  const { records, end } = await search(port, `/api/v1/log/search?nodes=*&limit=${OLD}`);
   const read = Array.from({ length: MOST - 1 }, (_, at) => `old ${OLD - 1 - at}`);
   expect(records.map(({ message }) => message).toSorted()).toEqual(['alive', ...read].toSorted());
   expect(end).toMatchObject({ problems: [PROBLEM], members });

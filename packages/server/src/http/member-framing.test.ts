@@ -81,8 +81,8 @@ function statuses(text: string): string[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = '']) => status);
 }
 
-const VIEW = '/api/v1/cluster/nodes/m/log/view?file=x.log&size=100000';
-const RAW = '/api/v1/cluster/nodes/m/log/raw?file=x.log';
+const VIEW = '/api/v1/nodes/m/log/view?file=x.log&size=100000';
+const RAW = '/api/v1/nodes/m/log/raw?file=x.log';
 
 it.each([
   ['a length', withLength(TEXT)],

@@ -110,11 +110,11 @@ describe('a raw file', () => {
   it.each([
     '/log/raw?file=a.log',
     '/log/raw?file=a.log&text=true',
-    '/cluster/nodes/n1/log/raw?file=a.log',
+    '/nodes/n1/log/raw?file=a.log',
     '/log/view?file=a.log&size=10',
     '/log/search',
-    '/cluster/log/search',
-    '/cluster/log/download',
+    '/log/search?nodes=*',
+    '/log/download?nodes=*',
     '/bundle?since=1h',
   ])('what has log text is not to be stored by a browser or proxy: %s', async (path) => {
     const { port } = clustered;

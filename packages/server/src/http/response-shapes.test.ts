@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import {
-  type ConfigHistory,
+  type ClusterConfigHistory,
   getMemberRoute,
   getRoute,
   MEMBER_ROUTE_IDS,
@@ -35,8 +35,8 @@ const REQUESTS = '?file=a.log&time=0&for=/api/v1/log/raw&by=level';
 /** The request of a route; the version is that of the newest configuration. */
 async function target(port: number, path: string): Promise<string> {
   if (path.endsWith('/events')) return path;
-  const { periods } = await requestJson<ConfigHistory>(port, '/api/v1/config/history');
-  return `${path.replace('{version}', periods[0]?.version ?? '')}${REQUESTS}`;
+  const { nodes } = await requestJson<ClusterConfigHistory>(port, '/api/v1/config/history');
+  return `${path.replace('{version}', nodes[0]?.history?.periods[0]?.version ?? '')}${REQUESTS}`;
 }
 
 const node = shareTestNode({ files: FILES });

@@ -88,16 +88,16 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logDigest: ['limit=1000'],
   logFields: ['limit=1000'],
   logTop: ['by=message&limit=1000'],
-  clusterLogSearch: ['limit=1000&raw=true'],
-  clusterLogFollow: ['back=50'],
-  clusterLogMoment: ['time=2026-11-15T10:01:00Z'],
+  logAround: ['time=2026-11-15T10:01:00Z'],
   bundle: ['since=2026-11-01'],
 };
 
 /** Where a page or an asset is asked for by a name that stands in the path. */
-function routeUrls(id: string, { path }: Route): string[] {
+/** Of this node, and of all nodes. */
+function routeUrls(id: string, { path, parameters }: Route): string[] {
   const at = path.replace('{id}', 'n1').replace('{name}', 'porthole.svg');
-  return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
+  const ofNodes = parameters.some(({ name }) => name === 'nodes') && !at.includes('n1') ? ['', '&nodes=*'] : [''];
+  return (QUERIES[id] ?? ['']).flatMap((query) => ofNodes.map((nodes) => `${at}?${query}${nodes}`));
 }
 
 const NODE_ROUTES = ROUTE_IDS.map((id) => [id, getRoute(id)] as const);
@@ -145,10 +145,10 @@ describe('a secret of the configuration that is all over the logs', () => {
       'logFollow',
       'logDigest',
       'logTop',
-      'clusterLogSearch',
-      'clusterLogFollow',
+      'logSearch',
+      'logFollow',
     ];
-    expect(masked).toEqual(expect.arrayContaining([...revealing, 'clusterLogMoment', 'clusterLogDigest', 'bundle']));
+    expect(masked).toEqual(expect.arrayContaining([...revealing, 'logAround', 'logDigest', 'bundle']));
   });
 
   it('is not given in small pieces, nor packed', async () => {

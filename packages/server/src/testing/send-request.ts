@@ -6,6 +6,7 @@ import {
   request,
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { ClusterConfig, NodeSettings } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 
 export interface TestResponse {
@@ -29,6 +30,14 @@ export async function sendRequest(port: number, path: string, options: SendReque
   const parts: Buffer[] = [];
   for await (const part of response) parts.push(part as Buffer);
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(parts) };
+}
+
+/** The settings that a node says it has itself. */
+export async function requestSettings(port: number): Promise<NodeSettings> {
+  const { configs } = await requestJson<ClusterConfig>(port, '/api/v1/config/settings');
+  const settings = configs[0]?.settings;
+  if (!settings) throw new Error('the node does not say its settings');
+  return settings;
 }
 
 /** One request up to the head of its answer; nothing of the body is read until the caller does. */

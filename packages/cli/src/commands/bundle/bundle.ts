@@ -10,6 +10,7 @@ import {
   bundleFileName,
   formatBytes,
   type RequestClock,
+  selectsMembers,
 } from '@porthole/contract';
 import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -57,7 +58,8 @@ function buildRequest(invocation: Invocation, clock: RequestClock): BundleReques
   const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
   requireRange(fromMs, toMs);
   const { args } = invocation;
-  return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...memberSelection(invocation) };
+  const members = { ...(args.length > 0 && { nodes: args }), ...memberSelection(invocation) };
+  return { fromMs, toMs, ...(selectsMembers(members) ? members : { nodes: ['*'] }) };
 }
 
 interface FetchOptions {

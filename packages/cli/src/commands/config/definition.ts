@@ -79,7 +79,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           long: 'expected',
           about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports',
         },
-        ...parameterFlags('clusterConfigDiff', ['role', 'label', 'by']),
+        ...parameterFlags('configDiff', ['role', 'label', 'by']),
         ...NODE_OUTPUT_FLAGS,
         PAGER_FLAG,
       ],

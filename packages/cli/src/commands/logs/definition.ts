@@ -214,9 +214,9 @@ export const LOGS_COMMAND: CommandDefinition = {
         },
       ],
       flags: [
-        ...parameterFlags('clusterLogMoment', ['at', 'time']),
-        ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
-        ...parameterFlags('clusterLogMoment', ['limit']),
+        ...parameterFlags('logAround', ['at', 'time']),
+        ...parameterFlags('logAround', ['around'], { check: checkSpan }),
+        ...parameterFlags('logAround', ['limit']),
         ...FILTER_FLAGS.filter(({ long }) => !['since', 'until', 'explain'].includes(long)),
         ROTATED_FLAG,
         outputFlag(['pretty', 'json', 'logfmt']),

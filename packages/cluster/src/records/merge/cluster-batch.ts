@@ -14,6 +14,9 @@ const [SURE, UNSURE] = [Buffer.from(','), Buffer.from(',"isUnsure":true,')];
 /** Fewer lines are copied one by one: a call of the kernel takes as long as some of them. */
 const MIN_MERGED_LINES = 4;
 
+/** What is written of a run. */
+type WrittenRun = Pick<MemberRun, 'lane' | 'node' | 'batch' | 'from' | 'to' | 'isUnsure'>;
+
 /** What the line of a record of a member starts with. */
 interface LineStart {
   /** Up to its node. */
@@ -34,7 +37,12 @@ export class ClusterBatchWriter {
     this.#reusesMemory = reusesMemory;
   }
 
-  write(runs: readonly MemberRun[]): RecordBatch {
+  /** All records of one node, whose times are those of its own clock. */
+  writeAll(batch: RecordBatch, node: string): RecordBatch {
+    return this.write([{ lane: 0, node, batch, from: 0, to: batch.ends.length, isUnsure: false }]);
+  }
+
+  write(runs: readonly WrittenRun[]): RecordBatch {
     if (runs.length === 0) return EMPTY_BATCH;
     let [count, most] = [0, 0];
     for (const { node, batch, from, to } of runs) {
@@ -79,7 +87,7 @@ export class ClusterBatchWriter {
   }
 
   /** Where the lines of a run end, from its last one backwards: each is longer than it was by what was added. */
-  #noteEnds(ends: Uint32Array, behind: number, { node, isUnsure, batch, from, to }: MemberRun, at: number): void {
+  #noteEnds(ends: Uint32Array, behind: number, { node, isUnsure, batch, from, to }: WrittenRun, at: number): void {
     const start = this.#startFor(node);
     let end = at;
     for (let row = to - 1, index = behind - 1; row >= from; row--, index--) {
@@ -95,7 +103,7 @@ export class ClusterBatchWriter {
     return this.#room;
   }
 
-  #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: MemberRun): number {
+  #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: WrittenRun): number {
     const lineStart = this.#startFor(node);
     let at = start;
     for (let row = from; row < to; ) {

@@ -331,17 +331,10 @@ function pairText(rows: readonly DiffRow[]): string {
 
 /** The text of a node, and the fingerprints of its secrets as far as it reports them. */
 async function loadSide(id: string, signal: AbortSignal) {
-  const nodes = session.client.cluster;
-  const settings = nodes.member(id).settings({ signal });
-  const [{ configs }, fingerprints] = await Promise.all([
-    nodes.config({ nodes: [id] }, { signal }),
-    settings.then(
-      (known) => new Map(known.settings.map(({ key, fingerprint }) => [key, fingerprint])),
-      // Its secrets are then said to be not compared.
-      () => new Map<string, undefined>(),
-    ),
-  ]);
+  const { configs } = await session.client.cluster.config({ nodes: [id] }, { signal });
   const found = configs.find((one) => one.id === id);
+  // Without settings, its secrets are said to be not compared.
+  const fingerprints = new Map((found?.settings?.settings ?? []).map(({ key, fingerprint }) => [key, fingerprint]));
   const text = found?.config?.config;
   const problem = text === undefined ? (found?.report.detail ?? outcomeText(found?.report.outcome ?? 'gone')) : null;
   return { id, lines: tomlLines(text ?? ''), fingerprints, problem };

@@ -31,17 +31,15 @@ test('a single file is downloaded as it is, everything else as records', () => {
   const file = { node: 'n:1', log: { kind: 'file', name: 'x.log.1' } } as const;
   const url = (sources: readonly SourceChoice[], filter = {}, withNode = false) =>
     downloadPath({ sources, filter, withNode });
-  expect(url([file])).toBe('/api/v1/cluster/nodes/n%3A1/log/raw?file=x.log.1');
-  expect(url([])).toBe('/api/v1/cluster/log/download');
+  expect(url([file])).toBe('/api/v1/nodes/n%3A1/log/raw?file=x.log.1');
+  expect(url([])).toBe('/api/v1/log/download?nodes=*');
   // A log is more than its live file.
-  expect(url([family])).toBe('/api/v1/cluster/log/download?src=n%2Fx.log');
+  expect(url([family])).toBe('/api/v1/log/download?src=n%2Fx.log');
   expect(url([file, family], { minLevel: 'WARN', terms: ['a b'] }, true)).toBe(
-    '/api/v1/cluster/log/download?src=n%3A1%2F%3Dx.log.1&src=n%2Fx.log&level=warn&q=a+b&prefix=true',
+    '/api/v1/log/download?src=n%3A1%2F%3Dx.log.1&src=n%2Fx.log&level=warn&q=a+b&prefix=true',
   );
   // The query is sent as it is written, also if it is not valid: the node refuses it.
-  expect(url([file], { query: 'shard=13 (' })).toBe(
-    '/api/v1/cluster/log/download?src=n%3A1%2F%3Dx.log.1&query=shard%3D13+%28',
-  );
+  expect(url([file], { query: 'shard=13 (' })).toBe('/api/v1/log/download?src=n%3A1%2F%3Dx.log.1&query=shard%3D13+%28');
 });
 
 test('copies a part of a file out of reused chunks and closes the file', async () => {

@@ -84,13 +84,14 @@ export function downloadPath({ sources, labels = [], filter, withNode }: Downloa
   const query = new URLSearchParams();
   for (const source of sources) query.append('src', formatSourceText(source));
   for (const label of labels) query.append('label', label);
+  if (query.size === 0) query.append('nodes', '*');
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);
   if (withNode) query.set('prefix', 'true');
-  return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
+  return `${PATHS.logDownload}?${query}`;
 }
 
 function rawPath(node: string, file: string): string {
-  return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
+  return `${PATHS.nodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
 }
 
 /** A part of a file as it is stored; with `text`, decompressed where that is necessary. */

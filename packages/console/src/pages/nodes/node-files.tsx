@@ -173,7 +173,7 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
   const { name, size, state, compressed, format, problem } = file;
   const writtenMs = file.modifiedMs ?? file.lastTimeMs;
   const canRead = format !== 'binary' && format !== 'unreadable';
-  const path = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: name })}`;
+  const path = `/api/v1/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: name })}`;
   // With a ticket if the node requires a token.
   const download = (event: MouseEvent) => {
     if (!hasToken) return;

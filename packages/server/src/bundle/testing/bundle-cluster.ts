@@ -61,9 +61,12 @@ export function readBundle(archive: Buffer): Bundle {
   return { files, manifest: json<BundleManifest>('manifest.json'), text, json };
 }
 
-/** The bundle of a node, once it is there. */
+/** The bundle of a cluster, once it is there. */
 export async function fetchBundle(port: number, query = RANGE): Promise<Bundle> {
-  const { status, body } = await sendRequest(port, `/api/v1/bundle?${query}`);
+  const { status, body } = await sendRequest(
+    port,
+    `/api/v1/bundle?${/nodes=|role=|label=/.test(query) ? query : `nodes=*&${query}`}`,
+  );
   if (status !== 200) throw new Error(`${status}: ${body}`);
   return readBundle(body);
 }

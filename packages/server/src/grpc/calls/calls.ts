@@ -2,23 +2,18 @@ import {
   type CallOptions,
   type ClusterCountResponses,
   type ClusterCounts,
-  type ClusterItem,
-  type ClusterState,
+  type ClusterEnd,
+  type ClusterFollowItem,
+  type ClusterRecord,
   type CountId,
-  type CountResponses,
   clusterItems,
   explainQuery,
   formatQuery,
   isSameFile,
-  type NodeCounts,
   type NodeState,
   ofAskedKinds,
   PortholeError,
   parseBudget,
-  parseClusterCount,
-  parseClusterHistoryRequest,
-  parseClusterIncidentRequest,
-  parseClusterSearchRequest,
   parseConfigRequest,
   parseCount,
   parseExplainRequest,
@@ -26,13 +21,14 @@ import {
   parseFollowRequest,
   parseHistoryRequest,
   parseIncidentRequest,
+  parseMemberSelection,
   parseSearchRequest,
   parseViewRequest,
   SizedBytes,
-  searchItems,
 } from '@porthole/contract';
-import type { FollowItem, OpenLog, SearchItem } from '@porthole/logs';
+import type { OpenLog } from '@porthole/logs';
 import { toItems } from '@porthole/records';
+import type { Scope } from '../../http/routes/scope.ts';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
 import type { NodeStateServiceMethods, ReadLogRequestMessage, RecordMessage } from '../generated/messages.ts';
 import {
@@ -43,6 +39,7 @@ import {
   fieldsMessage,
   followItemMessage,
   historyMessage,
+  logsMessage,
   searchItemMessages,
   settingsMessage,
   statMessage,
@@ -78,52 +75,46 @@ type NodeMethod = 'Describe' | 'GetConfig' | 'GetSettings' | 'GetConfigHistory' 
 
 export function createNodeCalls(
   node: NodeState,
-  cluster: ClusterState | undefined,
+  scope: Scope,
   { clock, countBudgetMs }: Pick<RequestPolicy, 'clock' | 'countBudgetMs'>,
 ): Pick<Calls, NodeMethod> {
   return {
     Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
     GetConfig: async (request, options) =>
       configMessage(await node.config({ ...options, ...parseConfigRequest(toQuery(request)) })),
-    GetSettings: async (_request, options) => settingsMessage(await node.settings(options)),
+    GetSettings: async (request, options) => {
+      const { state, asked } = await scope.records(NO_HEADERS, parseMemberSelection(toQuery(request)));
+      return settingsMessage(await state.config(asked, options));
+    },
     GetConfigHistory: async (request, options) => {
-      const query = toQuery(request);
-      if (request.cluster)
-        return historyMessage(
-          await requireCluster(cluster).configHistory(parseClusterHistoryRequest(query, clock()), options),
-        );
-      const history = await node.configHistory(parseHistoryRequest(query, clock()), options);
-      return historyMessage({ nodes: [{ id: '', history }], members: [] });
+      const { state, asked } = await scope.records(NO_HEADERS, parseHistoryRequest(toQuery(request), clock()));
+      return historyMessage(await state.configHistory(asked, options));
     },
     GetConfigVersion: async ({ version }, options) => versionMessage(await node.configVersion(version, options)),
     GetIncident: async (message, options) => {
       const query = toQuery(message);
-      const all = requireCluster(cluster);
-      const { request } = message.cluster
-        ? parseClusterIncidentRequest(query, clock())
-        : parseIncidentRequest(query, clock());
-      const nodes = message.cluster ? {} : { nodes: [(await all.selfId?.()) ?? ''] };
+      const { state, asked } = await scope.cluster(NO_HEADERS, parseIncidentRequest(query, clock()).request);
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       const { findIncident } = await import('@porthole/cluster');
-      const incident = await findIncident(all, { ...request, ...nodes }, { ...options, budgetMs, withValues: false });
+      const incident = await findIncident(state, asked, { ...options, budgetMs, withValues: false });
       const { headline, isUnusual } = incident;
       return { headline: wellFormed(headline), isUnusual, incidentJson: wellFormed(JSON.stringify(incident)) };
     },
   };
 }
 
-/** Throws where the node is asked about a cluster it is not part of. */
-export function requireCluster(cluster: ClusterState | undefined): ClusterState {
-  if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-  return cluster;
-}
+/** Members use HTTP. */
+const NO_HEADERS = { headers: {} };
 
 type LogMethod = 'ListLogs' | 'DescribeLogs' | 'StatLog' | 'ViewLog' | 'ReadLog';
 
-export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
+export function createLogCalls(node: NodeState, scope: Scope): Pick<Calls, LogMethod> {
   return {
     ListLogs: async (_request, options) => ({ logs: await node.listLogs(options) }),
-    DescribeLogs: async (_request, options) => ({ logs: await node.logFiles(options) }),
+    DescribeLogs: async (request, options) => {
+      const { state, asked } = await scope.records(NO_HEADERS, parseMemberSelection(toQuery(request)));
+      return logsMessage(await state.logFiles(asked, options));
+    },
     StatLog: async (request, options) => {
       const log = await node.openLog(parseFileRequest(toQuery(request)), options);
       await log.close();
@@ -204,69 +195,54 @@ export function createQueryCalls(): Pick<Calls, 'ExplainQuery'> {
 
 type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs' | 'ListFields' | 'CountValues';
 
-/** A request of a node, or of its cluster. */
-interface ScopedMessage {
-  cluster?: object | null | undefined;
-}
-
 /** About events, or about logs. */
-interface RecordsMessage extends ScopedMessage {
+interface RecordsMessage {
   events?: object | null | undefined;
 }
 
 type RecordCallPolicy = Pick<RequestPolicy, 'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'>;
 
-/** With a field `cluster` a request is about the cluster, otherwise about what this node has on disk. */
 export function createRecordCalls(
-  node: NodeState,
-  cluster: ClusterState | undefined,
+  scope: Scope,
   { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping }: RecordCallPolicy,
 ): Pick<Calls, RecordMethod> {
-  const counts: NodeCounts = node;
   const countCall =
-    <Id extends CountId, Message extends ScopedMessage, Response>(
+    <Id extends CountId, Message extends object, Response>(
       id: Id,
-      toMessage: (count: CountResponses[Id] | ClusterCountResponses[Id]) => Response,
+      toMessage: (count: ClusterCountResponses[Id]) => Response,
     ): UnaryCall<Message, Response> =>
     async (message, options) => {
       const query = toQuery(message);
-      const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) });
-      if (!message.cluster) return toMessage(await counts[id](parseCount(id, query, clock()), limits()));
-      const request = parseClusterCount(id, query, clock());
-      const all: ClusterCounts = requireCluster(cluster);
-      return toMessage(await all[id](request, limits()));
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      const { state, asked } = await scope.records(NO_HEADERS, parseCount(id, query, clock()));
+      const counts: ClusterCounts = state;
+      return toMessage(await counts[id](asked, { ...options, budgetMs }));
     };
-  const openSearch = (message: RecordsMessage, options: CallOptions): AsyncIterable<(SearchItem | ClusterItem)[]> => {
-    const query = toQuery(message);
-    const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: searchBudgetMs }) });
-    if (!message.cluster) {
-      const request = parseSearchRequest(query, clock(), { maxRecords });
-      return message.events
-        ? toItems(node.events(ofAskedKinds(request, query), limits()))
-        : searchItems(node, request, limits());
-    }
-    const request = parseClusterSearchRequest(query, clock(), { maxRecords });
-    return message.events
-      ? toItems(requireCluster(cluster).events(ofAskedKinds(request, query), limits()))
-      : clusterItems(requireCluster(cluster), request, limits());
-  };
   return {
-    async *SearchLogs(message, options) {
-      for await (const batch of openSearch(message, options)) {
+    async *SearchLogs(message: RecordsMessage, options) {
+      const query = toQuery(message);
+      const request = parseSearchRequest(query, clock(), { maxRecords });
+      const limits = { ...options, budgetMs: parseBudget(query, { mostMs: searchBudgetMs }) };
+      const { state, asked } = await scope.records(NO_HEADERS, request);
+      const found = message.events
+        ? toItems<ClusterRecord, ClusterEnd>(state.events(ofAskedKinds(asked, query), limits))
+        : clusterItems(state, asked, limits);
+      for await (const batch of found) {
         if (batch.length === 0) yield undefined;
         for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
       }
     },
-    async *FollowLogs(message, options) {
+    async *FollowLogs(message: RecordsMessage, options) {
       const { signal } = options;
       const query = toQuery(message);
       const request = parseFollowRequest(query, clock());
       const ending = anySignal([stopping, ...(signal ? [signal] : [])]);
       try {
         const how = { ...options, signal: ending.signal };
+        const { state, asked } = await scope.records(NO_HEADERS, request);
         const batches = message.events
-          ? node.followEvents(ofAskedKinds(request, query), how)
-          : node.followLogs(request, how);
+          ? state.followEvents(ofAskedKinds(asked, query), how)
+          : state.followLogs(asked, how);
         for await (const batch of batches) {
           if (batch.length === 0) yield undefined;
           const emitted = stopping.aborted ? batch.map(withStopReason) : batch;
@@ -284,7 +260,7 @@ export function createRecordCalls(
 }
 
 /** The source only knows that it was aborted. */
-function withStopReason(item: FollowItem): FollowItem {
+function withStopReason(item: ClusterFollowItem): ClusterFollowItem {
   return item.type === 'end' ? { type: 'end', reason: 'stopping' } : item;
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { record } from '../../http/testing/records.ts';
+import { clusterRecord } from '../../http/testing/cluster-responses.ts';
 import { followItemMessage } from '../messages.ts';
 import { inBoundedMessages } from './calls.ts';
 
 function items(sizes: readonly number[]) {
-  return sizes.map((size) => followItemMessage(record(1, { message: 'x'.repeat(size) })));
+  return sizes.map((size) => followItemMessage(clusterRecord(1, { message: 'x'.repeat(size) })));
 }
 
 describe('items in messages', () => {
@@ -26,7 +26,7 @@ describe('items in messages', () => {
 
   it('count all their texts', () => {
     const raw = 'x'.repeat(200_000);
-    const [one, other] = [1, 2].map((number) => followItemMessage(record(number, { raw })));
+    const [one, other] = [1, 2].map((number) => followItemMessage(clusterRecord(number, { raw })));
     expect([...inBoundedMessages([one, other].filter((item) => item !== undefined))]).toHaveLength(2);
   });
 

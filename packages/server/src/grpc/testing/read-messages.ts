@@ -66,7 +66,8 @@ function readNode(node: NodeMessage): NodeObject {
   };
 }
 
-export function readSettings({ observes, file, settings, disk }: GetSettingsResponseMessage): NodeSettings {
+export function readSettings({ nodes }: GetSettingsResponseMessage): NodeSettings {
+  const { observes, file, settings, disk } = present(nodes[0]);
   const { state, differs, detail, changes, textAtStart } = present(disk);
   const read = (json: string | null | undefined) => (typeof json === 'string' ? JSON.parse(json) : null);
   return {
@@ -100,7 +101,7 @@ export function readFileDetails(file: LogFileMessage): LogFileDetails {
   return {
     name: file.name,
     size: file.size,
-    modifiedMs: file.modifiedMs,
+    modifiedMs: present(file.modifiedMs),
     family: file.family,
     state: file.state as LogFileDetails['state'],
     compressed: file.compressed,
@@ -142,7 +143,7 @@ export function readEnd(end: SearchEndMessage): Omit<SearchEnd, 'type' | 'cursor
     scannedFiles: end.scannedFiles,
     coveredFromMs: end.coveredFromMs ?? null,
     coveredToMs: end.coveredToMs ?? null,
-    problems: end.problems,
+    problems: end.problems.map(({ node: _node, ...problem }) => problem),
     elapsedMs: end.elapsedMs,
     ...(typeof end.unreadBytes === 'number' && { unreadBytes: end.unreadBytes }),
   };

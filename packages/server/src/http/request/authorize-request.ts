@@ -11,7 +11,7 @@ import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 
 /** Downloads by a link, which carries no token: a ticket can replace it. */
-export const TICKETED: ReadonlySet<RouteId> = new Set(['logRaw', 'clusterLogDownload']);
+export const TICKETED: ReadonlySet<RouteId> = new Set(['logRaw', 'logDownload']);
 
 /** The checks of a request, with limits from the settings. */
 export interface RequestGate {

@@ -42,8 +42,8 @@ const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((route) => {
   const [begin = '', ...open] = getMemberPath(route).split('{');
   return { route, begin, isOpen: open.length > 0 };
 });
-const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
-const RECORDINGS_BEGIN = PATHS.clusterRecording.slice(0, -'{id}'.length);
+const MEMBERS_BEGIN = `${PATHS.nodes}/`;
+const RECORDINGS_BEGIN = PATHS.recording.slice(0, -'{id}'.length);
 
 /**
  * Paths are compared literally; exact matches take precedence over routes with a variable end. Of several routes of a path,
@@ -52,8 +52,8 @@ const RECORDINGS_BEGIN = PATHS.clusterRecording.slice(0, -'{id}'.length);
 export function findRoute(path: string, method = 'GET'): RouteTarget | undefined {
   const own = OWN_ROUTES.get(path);
   if (own) return own;
-  if (path.startsWith(MEMBERS_BEGIN)) return findMemberRoute(path, MEMBERS_BEGIN, 'clusterForget');
-  if (path.startsWith(RECORDINGS_BEGIN)) return findMemberRoute(path, RECORDINGS_BEGIN, 'clusterRecording');
+  if (path.startsWith(MEMBERS_BEGIN)) return findMemberRoute(path, MEMBERS_BEGIN, 'nodeForget');
+  if (path.startsWith(RECORDINGS_BEGIN)) return findMemberRoute(path, RECORDINGS_BEGIN, 'recording');
   return findOpenRoute(path, method);
 }
 

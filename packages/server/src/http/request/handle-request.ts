@@ -75,10 +75,10 @@ const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: ''
 const LAST_RESPONSE = { connection: 'close' } as const;
 
 /** Routes whose responses end only when the client disconnects or its credentials end. */
-const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow', 'lokiTail']);
+const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'lokiTail']);
 
 /** Routes that are such a follow if they are asked to. */
-const MAY_FOLLOW: ReadonlySet<RouteId> = new Set(['events', 'clusterEvents']);
+const MAY_FOLLOW: ReadonlySet<RouteId> = new Set(['events']);
 
 /** `source` is the request as the program that embeds the node has it. */
 export type RequestHandler = (request: HttpRequest, response: HttpResponse, source?: unknown) => void;

@@ -37,8 +37,13 @@ function readText(response: IncomingMessage): { text: string; ended: boolean } {
   return read;
 }
 
-const toFrame = (item: FollowItem) =>
-  `event: ${item.type}\n${item.type === 'record' ? `id: ${resumeCursor(item)}\n` : ''}data: ${JSON.stringify(item)}\n\n`;
+/** As the node says it that it is of. */
+function toFrame(item: FollowItem): string {
+  const id = item.type === 'record' ? `id: ${resumeCursor(item)}\n` : '';
+  const ofNode = item.type === 'end' ? item : { ...item, node: 'self' };
+  const named = item.type === 'record' ? { node: 'self', ...item } : ofNode;
+  return `event: ${item.type}\n${id}data: ${JSON.stringify(named)}\n\n`;
+}
 
 describe('a follow', () => {
   it('begins with the retry time, then sends each item as an event', async () => {

@@ -195,7 +195,7 @@ export class EventEncoder<T extends { type: string }> implements FollowEncoder<T
 }
 
 /** Only records have an id, as clients resume after a record. An unfinished line has none: it is sent again when complete. */
-export function cursorId(item: FollowItem): string | undefined {
+export function cursorId(item: FollowItem | ClusterFollowItem): string | undefined {
   return item.type === 'record' && !item.unfinished ? resumeCursor(item) : undefined;
 }
 

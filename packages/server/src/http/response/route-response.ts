@@ -270,8 +270,3 @@ export async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<R
   const stream = await openStream(lines);
   return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
 }
-
-/** Makes a route of a handler that needs the cluster. */
-export type ClusterRouteFactory = (
-  handler: (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>,
-) => RouteHandler;

@@ -226,16 +226,11 @@ const TIMED: ReadonlySet<RouteId> = new Set<RouteId>([
   'logDigest',
   'logFields',
   'logTop',
-  'clusterNodes',
-  'clusterConfig',
-  'clusterConfigDiff',
-  'clusterLogFiles',
-  'clusterLogSearch',
-  'clusterLogHistogram',
-  'clusterLogDigest',
-  'clusterLogFields',
-  'clusterLogTop',
-  'clusterLogMoment',
+  'nodes',
+  'settings',
+  'configDiff',
+  'logFiles',
+  'logAround',
 ]);
 
 /** When a request was received and when its route began. */

@@ -7,41 +7,32 @@ import { FakeCluster } from '../testing/fake-cluster.ts';
 import { schemaProblems } from '../testing/schema-problems.ts';
 import { serveCluster } from '../testing/serve-cluster.ts';
 
+/** Routes that take nodes, without the bundle, which is made of many responses. */
 const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
-  const { path, method, page } = getRoute(id);
-  return path.startsWith('/api/v1/cluster/') && method === undefined && !page;
+  const { parameters } = getRoute(id);
+  return id === 'nodes' || (id !== 'bundle' && parameters.some(({ name }) => name === 'nodes'));
 });
-/** `time` is what a moment cannot do without, and `by` what counts by value cannot. */
-const REQUEST_PATHS = CLUSTER_IDS.map((id) => `${getRoute(id).path}?time=@1&by=shard`);
+
+/** `time` is what records around one cannot do without, and `by` what counts by value cannot. */
+const askAll = (path: string) => `${path}?nodes=*&time=@1&by=shard`;
+const REQUEST_PATHS = CLUSTER_IDS.map((id) => askAll(getRoute(id).path));
 
 const WHOLE: [string, keyof typeof CLUSTER_RESPONSES, string][] = [
-  [PATHS.clusterNodes, 'nodes', 'ClusterNodes'],
-  [PATHS.clusterConfig, 'config', 'ClusterConfig'],
-  [PATHS.clusterConfigDiff, 'configDiff', 'ClusterConfigDiff'],
-  [PATHS.clusterLogFiles, 'logFiles', 'ClusterLogFiles'],
-  [PATHS.clusterLogHistogram, 'logHistogram', 'ClusterHistogram'],
-  [PATHS.clusterLogDigest, 'logDigest', 'ClusterDigest'],
-  [PATHS.clusterLogFields, 'logFields', 'ClusterFields'],
-  [PATHS.clusterLogTop, 'logTop', 'ClusterTop'],
+  [PATHS.nodes, 'nodes', 'ClusterNodes'],
+  [PATHS.settings, 'config', 'ClusterConfig'],
+  [PATHS.configDiff, 'configDiff', 'ClusterConfigDiff'],
+  [PATHS.logFiles, 'logFiles', 'ClusterLogFiles'],
+  [PATHS.logHistogram, 'logHistogram', 'ClusterHistogram'],
+  [PATHS.logDigest, 'logDigest', 'ClusterDigest'],
+  [PATHS.logFields, 'logFields', 'ClusterFields'],
+  [PATHS.logTop, 'logTop', 'ClusterTop'],
 ];
 
 describe('what members request of each other', () => {
-  it.each(['group', 'exchange'])('no longer includes the %s of version 0.1, which does without', async (name) => {
-    const { port } = await serveCluster(new FakeCluster());
-    const headers = { 'content-type': 'application/json', 'Porthole-Via': 'broker-1', 'Porthole-Depth': '1' };
-    const { status, body } = await sendRequest(port, `/api/v1/cluster/${name}`, {
-      method: 'POST',
-      body: '{}',
-      headers,
-    });
-    // Version 0.1 takes 404 for a member that cannot do this: it asks the others itself, and looks at this one.
-    expect([status, JSON.parse(body.toString()).code]).toEqual([404, 'ROUTE_NOT_FOUND']);
-  });
-
   it('are what this node has recorded', async () => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
-    const path = PATHS.clusterRecording.replace('{id}', 'db-7%3A7300');
+    const path = PATHS.recording.replace('{id}', 'db-7%3A7300');
     expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES.recordingHead);
     expect(cluster.last).toMatchObject({ verb: 'recordingHead', request: 'db-7:7300' });
     expect(await requestProblem(port, `${path}%2f`)).toMatchObject({ status: 404 });
@@ -49,7 +40,7 @@ describe('what members request of each other', () => {
 });
 
 describe('the order to forget a member', () => {
-  const path = `${PATHS.clusterNodes}/db-7%3A7300`;
+  const path = `${PATHS.nodes}/db-7%3A7300`;
 
   it('is passed to the cluster, and from a member only for this node', async () => {
     const cluster = new FakeCluster();
@@ -78,7 +69,7 @@ describe('the order to forget a member', () => {
 
   it('is not taken by any other route', async () => {
     const { port } = await serveCluster(new FakeCluster());
-    const { status, headers } = await sendRequest(port, PATHS.clusterNodes, { method: 'DELETE' });
+    const { status, headers } = await sendRequest(port, PATHS.nodes, { method: 'DELETE' });
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 });
@@ -87,9 +78,7 @@ describe('a response of the cluster', () => {
   it.each(WHOLE)('of %s is what the cluster returns', async (path, verb) => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
-    expect(await requestJson(port, path === PATHS.clusterLogTop ? `${path}?by=shard` : path)).toEqual(
-      CLUSTER_RESPONSES[verb],
-    );
+    expect(await requestJson(port, askAll(path))).toEqual(CLUSTER_RESPONSES[verb]);
     expect(cluster.calls.map((asked) => asked.verb)).toEqual([verb]);
     expect(cluster.last?.options.signal).toBeInstanceOf(AbortSignal);
   });
@@ -107,9 +96,9 @@ describe('a response of the cluster', () => {
       cluster.found.push([]);
       cluster.followed.push([]);
       // A report is made of whole responses.
-      if (path === PATHS.clusterIncident) cluster.found.end();
+      if (path === PATHS.incident) cluster.found.end();
       const { port } = await serveCluster(cluster);
-      const { status, headers } = await sendRequest(port, `${path}?time=@1&by=shard`, { method: 'HEAD' });
+      const { status, headers } = await sendRequest(port, askAll(path), { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
     },
   );
@@ -147,28 +136,25 @@ describe('a response of the cluster', () => {
   it('is sent to the selected members, with the filter of a node', async () => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
-    await sendRequest(
-      port,
-      `${PATHS.clusterLogDigest}?nodes=broker-*&nodes=s%3A1&role=broker&level=warn&q=x&budget=5s`,
-    );
+    await sendRequest(port, `${PATHS.logDigest}?nodes=broker-*&nodes=s%3A1&role=broker&level=warn&q=x&budget=5s`);
     expect(cluster.last).toMatchObject({
       request: { nodes: ['broker-*', 's:1'], role: 'broker', minLevel: 'WARN', terms: ['x'], limit: 50 },
       options: { budgetMs: 5000 },
     });
-    await sendRequest(port, `${PATHS.clusterConfigDiff}?nodes=&role=`);
+    await sendRequest(port, `${PATHS.configDiff}?nodes=&role=`);
     expect(cluster.last?.request).toEqual({});
   });
 });
 
 describe('a search of the cluster', () => {
-  const SEARCH = PATHS.clusterLogSearch;
+  const SEARCH = `${PATHS.logSearch}?nodes=*`;
 
   it('is sent line by line, each of its schema, and ends with its end', async () => {
     const cluster = new FakeCluster();
     const items = [clusterRecord(1), clusterRecord(2, { isUnsure: true }), CLUSTER_END];
     cluster.found.push([], items.slice(0, 1), [], items.slice(1)).end();
     const { port, slots } = await serveCluster(cluster);
-    const { headers, body } = await sendRequest(port, `${SEARCH}?q=x&limit=5&cursor=c9&budget=1s`);
+    const { headers, body } = await sendRequest(port, `${SEARCH}&q=x&limit=5&cursor=c9&budget=1s`);
     expect(headers['content-type']).toBe('application/x-ndjson');
     const lines = body.toString().trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(items);
@@ -185,7 +171,7 @@ describe('a search of the cluster', () => {
     await eventually(() => expect([cluster.found.closed, slots.taken]).toEqual([true, 0]));
   });
 
-  it.each([`${SEARCH}?limit=5`, `${PATHS.clusterLogMoment}?time=@5`])(
+  it.each([`${SEARCH}&limit=5`, `${PATHS.logAround}?nodes=*&time=@5`])(
     '%s is left by a client that goes, and the members are not asked on',
     async (path) => {
       const cluster = new FakeCluster();
@@ -221,7 +207,7 @@ describe('a search of the cluster', () => {
     async (query) => {
       const cluster = new FakeCluster();
       const { port } = await serveCluster(cluster);
-      expect(await requestProblem(port, `${SEARCH}?${query}`)).toMatchObject({
+      expect(await requestProblem(port, `${SEARCH}&${query}`)).toMatchObject({
         status: 400,
         code: 'PARAMETER_INVALID',
       });
@@ -237,7 +223,7 @@ describe('a moment', () => {
     const { port } = await serveCluster(cluster);
     const { body } = await sendRequest(
       port,
-      `${PATHS.clusterLogMoment}?node=broker-1&cursor=c1&before=1m&role=broker&limit=7`,
+      `${PATHS.logAround}?node=broker-1&cursor=c1&before=1m&role=broker&limit=7`,
     );
     expect(body.toString().trimEnd().split('\n')).toHaveLength(2);
     expect(cluster.last).toMatchObject({

@@ -1,5 +1,4 @@
 import {
-  type ClusterState,
   optionalValue,
   PortholeError,
   parseBundleRequest,
@@ -11,21 +10,22 @@ import type { BundleSources } from '../../bundle/bundle-writer.ts';
 import { TICKETED } from '../request/authorize-request.ts';
 import { findRoute, parseTarget } from '../request/find-route.ts';
 import { jsonResponse, openStream, type RouteHandler, type StreamBody } from '../response/route-response.ts';
-import { requireCluster } from './cluster-routes.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
+import type { Scope } from './scope.ts';
 
-type DownloadRouteId = 'clusterLogDownload' | 'downloadTicket';
+type DownloadRouteId = 'logDownload' | 'downloadTicket';
 
 /** Downloads in a browser, and the tickets that authenticate them. */
 export function createDownloadRoutes(
-  cluster: ClusterState | undefined,
+  scope: Scope,
   { clock, maxRecords, searchBudgetMs, tickets }: RecordRouteOptions & { tickets: DownloadTickets },
 ): Record<DownloadRouteId, RouteHandler> {
-  const clusterFor = requireCluster(cluster);
   return {
-    clusterLogDownload: async (request) => {
-      const all = clusterFor(request);
-      const downloadRequest = parseDownloadRequest(request.query, clock());
+    logDownload: async (request) => {
+      const { sources, ...rest } = parseDownloadRequest(request.query, clock());
+      const answered = await Promise.all(sources.map((source) => scope.cluster(request, source)));
+      const all = scope.members(request);
+      const downloadRequest = { ...rest, sources: answered.map(({ asked }) => asked) };
       const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, ''); // clock: the name a download is saved by
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
@@ -44,7 +44,7 @@ export function createDownloadRoutes(
       if (route === undefined || !TICKETED.has(route))
         throw new PortholeError(
           'PARAMETER_INVALID',
-          '"for" must be the path and query of a download: /api/v1/log/raw, that of a member, or /api/v1/cluster/log/download',
+          '"for" must be the path and query of a download: /api/v1/log/raw, that of a member, or /api/v1/log/download',
         );
       return jsonResponse(tickets.issue({ client, authorization: headers.authorization, target }));
     },
@@ -56,16 +56,12 @@ interface BundleRouteOptions extends BundleSources {
 }
 
 /** Support bundles, one at a time: each fetches everything from all members. */
-export function createBundleRoutes(
-  cluster: ClusterState | undefined,
-  options: BundleRouteOptions,
-): Record<'bundle', RouteHandler> {
-  const clusterFor = requireCluster(cluster);
+export function createBundleRoutes(scope: Scope, options: BundleRouteOptions): Record<'bundle', RouteHandler> {
   let isUnderWay = false;
   return {
     async bundle(request) {
-      const all = clusterFor(request);
-      const bundleRequest = parseBundleRequest(request.query, options.clock());
+      const parsed = parseBundleRequest(request.query, options.clock());
+      const { state: all, asked: bundleRequest } = await scope.cluster(request, parsed);
       const headers = { 'content-type': 'application/zip' };
       // How long it will be is only known when it is made.
       if (request.method === 'HEAD') return { status: 200, headers, stream: nothing() };

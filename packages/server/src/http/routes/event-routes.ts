@@ -1,6 +1,6 @@
 import {
+  asksCluster,
   type ClusterState,
-  HEARTBEAT_HEADER,
   type Incident,
   type IncidentFormat,
   incidentHtml,
@@ -8,27 +8,15 @@ import {
   MEMBER_HEARTBEAT_MS,
   mayUse,
   type NodeState,
-  PortholeError,
   parseBudget,
-  parseClusterEventsRequest,
-  parseClusterHistoryRequest,
-  parseClusterIncidentRequest,
   parseEventsRequest,
   parseHistoryRequest,
   parseIncidentRequest,
+  withoutSelection,
 } from '@porthole/contract';
 import { toLines } from '@porthole/records';
+import { lastEventId } from '../response/follow-stream.ts';
 import {
-  agreedHeartbeat,
-  cursorId,
-  EVENT_STREAM_HEADERS,
-  EventEncoder,
-  lastEventId,
-  openFollowStream,
-  timeId,
-} from '../response/follow-stream.ts';
-import {
-  type ClusterRouteFactory,
   callOptions,
   jsonResponse,
   linesResponse,
@@ -36,48 +24,54 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '../response/route-response.ts';
-import type { RecordRouteOptions } from './record-routes.ts';
+import { BY_CURSOR, BY_TIME, followResponse, ownLines, type RecordRouteOptions, wantsOwn } from './record-routes.ts';
+import type { Scope } from './scope.ts';
 
 type EventRouteId = 'events' | 'configHistory' | 'configVersion';
-type ClusterEventRouteId = 'clusterEvents' | 'clusterConfigHistory' | 'clusterIncident';
 
-/** What happened to a node. */
-export function createEventRoutes(node: NodeState, options: RecordRouteOptions): Record<EventRouteId, RouteHandler> {
-  const { clock, maxRecords, searchBudgetMs: budgetMs, heartbeatMs, stopping } = options;
-  const encoder = new EventEncoder(cursorId);
+/** What happened to nodes. */
+export function createEventRoutes(
+  node: NodeState,
+  scope: Scope,
+  options: RecordRouteOptions,
+): Record<EventRouteId, RouteHandler> {
+  const { clock, maxRecords, searchBudgetMs: budgetMs } = options;
   return {
     events: async (routed) => {
-      const { query, headers, signal } = routed;
+      const { query, headers } = routed;
       const limits = { maxRecords, lastEventId: lastEventId({ headers, query }) };
       const { search, follow } = parseEventsRequest(query, clock(), limits);
       const call = callOptions(routed);
-      if (search) return linesResponse(toLines(node.events(search, { ...call, budgetMs })));
-      const beat = agreedHeartbeat(headers, heartbeatMs);
+      if (search) {
+        if (wantsOwn(headers) && !asksCluster(search))
+          return ownLines(node.events(withoutSelection(search), { ...call, budgetMs }));
+        const { state, asked } = await scope.records(routed, search);
+        return linesResponse(toLines(state.events(asked, { ...call, budgetMs })));
+      }
       const how = { ...call, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true };
-      const stream = await openFollowStream((leaving) => node.followEvents(follow, { ...how, signal: leaving }), {
-        ...{ encoder, signal, stopping },
-        heartbeatMs: beat ?? heartbeatMs,
-      });
-      const agreed = beat !== undefined && { [HEARTBEAT_HEADER]: String(beat) };
-      return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...agreed }, stream };
+      if (wantsOwn(headers) && !asksCluster(follow)) {
+        const own = withoutSelection(follow);
+        return followResponse((signal) => node.followEvents(own, { ...how, signal }), BY_CURSOR, routed, options);
+      }
+      const { state, asked } = await scope.records(routed, follow);
+      const open = (signal: AbortSignal) => state.followEvents(asked, { ...how, signal });
+      return followResponse(open, asksCluster(follow) ? BY_TIME : BY_CURSOR, routed, options);
     },
-    configHistory: async (routed) =>
-      jsonResponse(await node.configHistory(parseHistoryRequest(routed.query, clock()), callOptions(routed))),
+    configHistory: async (routed) => {
+      const { state, asked } = await scope.records(routed, parseHistoryRequest(routed.query, clock()));
+      return jsonResponse(await state.configHistory(asked, callOptions(routed)));
+    },
     configVersion: async (routed) => jsonResponse(await node.configVersion(routed.rest, callOptions(routed))),
   };
 }
 
-/** What happened to this node: the report of its cluster about it alone. */
-export function createIncidentRoute(
-  cluster: ClusterState | undefined,
-  options: RecordRouteOptions,
-): Record<'incident', RouteHandler> {
+/** What happened, in one report. */
+export function createIncidentRoute(scope: Scope, options: RecordRouteOptions): Record<'incident', RouteHandler> {
   return {
     incident: async (routed) => {
-      if (!cluster?.selfId) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
       const { request, format } = parseIncidentRequest(routed.query, options.clock());
-      const nodes = [await cluster.selfId()];
-      return incidentResponse(cluster, { request: { ...request, nodes }, format }, routed, options);
+      const { state, asked } = await scope.cluster(routed, request);
+      return incidentResponse(state, { request: asked, format }, routed, options);
     },
   };
 }
@@ -110,31 +104,5 @@ function reportResponse(
       'content-disposition': `attachment; filename="incident-${day}.${isHtml ? 'html' : 'md'}"`,
     },
     body: isHtml ? incidentHtml(incident, zone) : incidentMarkdown(incident, zone),
-  };
-}
-
-/** What happened to all members. */
-export function createClusterEventRoutes(
-  route: ClusterRouteFactory,
-  options: RecordRouteOptions,
-): Record<ClusterEventRouteId, RouteHandler> {
-  const { clock, maxRecords, searchBudgetMs: budgetMs, heartbeatMs, stopping } = options;
-  const encoder = new EventEncoder(timeId);
-  return {
-    clusterEvents: route(async (all, routed) => {
-      const { query, headers, signal } = routed;
-      const limits = { maxRecords, lastEventId: lastEventId({ headers, query }) };
-      const { search, follow } = parseClusterEventsRequest(query, clock(), limits);
-      if (search) return linesResponse(toLines(all.events(search, { ...callOptions(routed), budgetMs })));
-      const open = (leaving: AbortSignal) => all.followEvents(follow, { signal: leaving, positions: true });
-      const stream = await openFollowStream(open, { encoder, heartbeatMs, signal, stopping });
-      return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
-    }),
-    clusterConfigHistory: route(async (all, routed) =>
-      jsonResponse(await all.configHistory(parseClusterHistoryRequest(routed.query, clock()), callOptions(routed))),
-    ),
-    clusterIncident: route((all, routed) =>
-      incidentResponse(all, parseClusterIncidentRequest(routed.query, clock()), routed, options),
-    ),
   };
 }

@@ -1,4 +1,4 @@
-import type { LogFileDetails } from '@porthole/logs';
+import type { ClusterLogFiles } from '@porthole/contract';
 import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ describe('the details of one file', () => {
     files: { 'app.log': '2026-11-17 18:33:04,123 [WARN] slow\n2026-11-17 18:33:05,123 [INFO] ok\n', 'b.log': 'text\n' },
   });
 
-  it.each(['/api/v1/log/files', '/api/v1/cluster/nodes/ID/log/files'])('%s has what it is read as', async (path) => {
+  it.each(['/api/v1/log/files', '/api/v1/nodes/ID/log/files'])('%s has what it is read as', async (path) => {
     const { node: own } = await requestJson<{ node: { hostIp: string } }>(node.port, '/api/v1/node');
-    const { nodes } = await requestJson<{ nodes: { id: string }[] }>(node.port, '/api/v1/cluster/nodes');
+    const { nodes } = await requestJson<{ nodes: { id: string }[] }>(node.port, '/api/v1/nodes');
     const id = nodes[0]?.id ?? own.hostIp;
-    const files = await requestJson<LogFileDetails[]>(node.port, `${path.replace('ID', id)}?file=app.log`);
+    const { files } = await requestJson<ClusterLogFiles>(node.port, `${path.replace('ID', id)}?file=app.log`);
     expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
     expect(files[0]?.learned?.facts).toContainEqual({
       label: 'Level',
@@ -31,7 +31,7 @@ describe('the details of one file', () => {
   });
 
   it('is only there if asked for, and of a file that exists', async () => {
-    const files = await requestJson<LogFileDetails[]>(node.port, '/api/v1/log/files');
+    const { files } = await requestJson<ClusterLogFiles>(node.port, '/api/v1/log/files');
     expect(files.map((file) => [file.name, 'learned' in file])).toEqual([
       ['app.log', false],
       ['b.log', false],

@@ -11,6 +11,7 @@ import {
   callOptions,
   evaluateConditions,
   jsonListResponse,
+  jsonResponse,
   RepeatedJson,
   type RouteHandler,
   type RouteRequest,
@@ -19,16 +20,23 @@ import {
   TEXT_HEADERS,
   toStreamBody,
 } from '../response/route-response.ts';
+import type { Scope } from './scope.ts';
 
 type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
 
-export function createLogRoutes(node: NodeState, toOptions = callOptions): Record<LogRouteId, RouteHandler> {
+export function createLogRoutes(
+  node: NodeState,
+  scope: Scope,
+  toOptions = callOptions,
+): Record<LogRouteId, RouteHandler> {
   // Requests at the same time get the same list.
   const lists = new RepeatedJson();
   return {
     logList: async (request) => jsonListResponse(await node.listLogs(toOptions(request)), lists),
-    logFiles: async (request) =>
-      jsonListResponse(await node.logFiles({ ...toOptions(request), ...parseLogFilesRequest(request.query) })),
+    logFiles: async (request) => {
+      const { state, asked } = await scope.records(request, parseLogFilesRequest(request.query));
+      return jsonResponse(await state.logFiles(asked, callOptions(request)));
+    },
     logView: async (request) => {
       const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
       return { status: 200, headers: TEXT_HEADERS, stream: toStreamBody(stream) };

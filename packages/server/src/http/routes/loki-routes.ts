@@ -1,7 +1,6 @@
 import {
   type ClusterFollowItem,
   type ClusterRecord,
-  type ClusterState,
   exactJson,
   optionalValue,
   PortholeError,
@@ -13,19 +12,18 @@ import type { Streams } from '../../loki/streams.ts';
 import { type FollowEncoder, openFollowStream, type StoppingEnd } from '../response/follow-stream.ts';
 import { callOptions, jsonResponse, type RouteHandler } from '../response/route-response.ts';
 import { closeFrame, PING_FRAME, textFrame } from '../web-socket.ts';
-import { requireCluster } from './cluster-routes.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
+import type { Scope } from './scope.ts';
 
 /** Records of before that a follow begins with: those of a follow of ours, at most. */
 const MAX_BACK_RECORDS = 10_000;
 
 /** What Grafana asks of Loki. Without `loki.enabled`, the routes do not exist. */
 export function createLokiRoutes(
-  cluster: ClusterState | undefined,
+  scope: Scope,
   options: RecordRouteOptions & { isEnabled: boolean; version: string },
 ): Record<'loki' | 'lokiTail', RouteHandler> {
   const { isEnabled, version, clock, maxRecords, countBudgetMs, heartbeatMs, stopping } = options;
-  const clusterFor = requireCluster(cluster);
   // Loaded on demand: few nodes are asked by Grafana.
   const load = async () => {
     if (!isEnabled) throw new PortholeError('ROUTE_NOT_FOUND', 'this node does not answer as Loki: set loki.enabled');
@@ -37,12 +35,12 @@ export function createLokiRoutes(
       const deadlineMs = performance.now() + countBudgetMs;
       const { query, rest } = request;
       const limits = { ...callOptions(request), clock: clock(), maxRecords, deadlineMs, version };
-      return jsonResponse(await answerLoki(rest, { cluster: clusterFor(request), query, ...limits }));
+      return jsonResponse(await answerLoki(rest, { cluster: scope.members(request), query, ...limits }));
     },
     lokiTail: async (request) => {
       const loki = await load();
       const { query, signal, webSocket } = request;
-      const all = clusterFor(request);
+      const all = scope.members(request);
       if (!webSocket)
         throw new PortholeError('BAD_REQUEST', 'this route is a WebSocket, over HTTP/1.1 and the own port of the node');
       const parsed = loki.parseLogql(loki.requiredText(query, 'query'));

@@ -11,30 +11,34 @@ import {
 } from '@porthole/contract';
 import { VIA_HEADER } from '../response/http-exchange.ts';
 import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
-import { requireCluster } from './cluster-routes.ts';
 import { createEventRoutes } from './event-routes.ts';
 import { createLogRoutes } from './log-routes.ts';
 import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
+import { Scope } from './scope.ts';
 
 type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
 
 /** The node routes for any member: the same handlers, with the `NodeState` of that member. */
-export function createMemberRoutes(cluster: ClusterState | undefined, options: RecordRouteOptions): MemberRoutes {
-  const clusterFor = requireCluster(cluster);
+export function createMemberRoutes(
+  cluster: ClusterState | undefined,
+  scope: Scope,
+  options: RecordRouteOptions,
+): MemberRoutes {
   const routesOf = new WeakMap<NodeState, MemberRoutes>();
-  const getRoutes = (state: NodeState): MemberRoutes => {
+  const getRoutes = (state: NodeState, id: string): MemberRoutes => {
+    const own = new Scope(state, undefined, async () => id);
     const routes = routesOf.get(state) ?? {
-      ...createStateRoutes(state),
-      ...createLogRoutes(state),
-      ...createRecordRoutes(state, options),
-      ...createEventRoutes(state, options),
+      ...createStateRoutes(state, own),
+      ...createLogRoutes(state, own),
+      ...createRecordRoutes(state, own, options),
+      ...createEventRoutes(state, own, options),
     };
     routesOf.set(state, routes);
     return routes;
   };
   const currentMember = async (request: RouteRequest, id: string): Promise<NodeState> => {
-    const members = clusterFor(request);
+    const members = scope.members(request);
     await members.opened?.();
     return members.member(id);
   };
@@ -52,7 +56,7 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
       const id = decodeMemberId(request.member ?? '');
       const state = request.isRecorded ? await recordedMember(request, id) : await currentMember(request, id);
       try {
-        return withMemberErrors(id, await getRoutes(state)[route](request));
+        return withMemberErrors(id, await getRoutes(state, id)[route](request));
       } catch (error) {
         throw wrapMemberError(id, error);
       }

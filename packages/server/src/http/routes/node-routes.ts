@@ -7,6 +7,7 @@ import {
   PortholeError,
   parseConfigRequest,
   parseExplainRequest,
+  parseMemberSelection,
   parseViewBody,
   type Readiness,
 } from '@porthole/contract';
@@ -25,11 +26,16 @@ import {
   type SubrequestSource,
   textResponse,
 } from '../response/route-response.ts';
+import type { Scope } from './scope.ts';
 
 type StateRouteId = 'config' | 'settings' | 'node';
 
 /** Identity and configuration of a node. */
-export function createStateRoutes(node: NodeState, toOptions = callOptions): Record<StateRouteId, RouteHandler> {
+export function createStateRoutes(
+  node: NodeState,
+  scope: Scope,
+  toOptions = callOptions,
+): Record<StateRouteId, RouteHandler> {
   const configs = new RepeatedJson();
   return {
     config: async (request) => {
@@ -37,7 +43,10 @@ export function createStateRoutes(node: NodeState, toOptions = callOptions): Rec
       if (format === 'toml') return configs.response(await node.config(toOptions(request)));
       return jsonResponse(await node.config({ ...callOptions(request), format }));
     },
-    settings: async (request) => jsonResponse(await node.settings(toOptions(request))),
+    settings: async (request) => {
+      const { state, asked } = await scope.records(request, parseMemberSelection(request.query));
+      return jsonResponse(await state.config(asked, callOptions(request)));
+    },
     node: async (request) => jsonResponse(await node.describe(toOptions(request))),
   };
 }

@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
+  asksCluster,
+  type ClusterCounts,
+  type ClusterFollowItem,
   type CountId,
   codeOf,
   type FollowOptions,
   HEARTBEAT_HEADER,
   MEMBER_HEARTBEAT_MS,
-  type NodeCounts,
   type NodeState,
   ONLY_RAW,
   ONLY_TEXTS,
@@ -13,7 +16,9 @@ import {
   parseFollowRequest,
   parseSearchRequest,
   RECORDS_HEADER,
+  RECORDS_TYPE,
   type RequestClock,
+  withoutSelection,
   YIELD_MS,
   YIELD_PAST_MS,
 } from '@porthole/contract';
@@ -25,10 +30,22 @@ import {
   cursorId,
   EVENT_STREAM_HEADERS,
   EventEncoder,
+  type FollowEncoder,
   lastEventId,
   openFollowStream,
+  type StoppingEnd,
+  timeId,
 } from '../response/follow-stream.ts';
-import { callOptions, jsonResponse, openStream, type RouteHandler } from '../response/route-response.ts';
+import {
+  callOptions,
+  jsonResponse,
+  linesResponse,
+  openStream,
+  type RouteHandler,
+  type RouteRequest,
+  type RouteResponse,
+} from '../response/route-response.ts';
+import type { Scope } from './scope.ts';
 
 type RecordRouteId = 'logSearch' | 'logFollow' | CountId;
 
@@ -46,16 +63,20 @@ export interface RecordRouteOptions {
   slots: Pick<StreamSlots, 'untilFree'>;
 }
 
-export function createRecordRoutes(node: NodeState, options: RecordRouteOptions): Record<RecordRouteId, RouteHandler> {
-  const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping, slots } = options;
-  const encoder = new EventEncoder(cursorId);
-  const counts: NodeCounts = node;
+export function createRecordRoutes(
+  node: NodeState,
+  scope: Scope,
+  options: RecordRouteOptions,
+): Record<RecordRouteId, RouteHandler> {
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, slots } = options;
   const countRoute =
     <Id extends CountId>(id: Id): RouteHandler =>
     async (request) => {
       const { query } = request;
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await counts[id](parseCount(id, query, clock()), { ...callOptions(request), budgetMs }));
+      const { state, asked } = await scope.records(request, parseCount(id, query, clock()));
+      const counts: ClusterCounts = state;
+      return jsonResponse(await counts[id](asked, { ...callOptions(request), budgetMs }));
     };
   return {
     logSearch: async (routed) => {
@@ -63,31 +84,67 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       // A piece is flushed before the next one is requested.
-      const how = { reusesMemory: true, onlyRaw: headers[RECORDS_HEADER] === ONLY_RAW };
-      const stream = await openStream(toLines(node.search(request, { ...callOptions(routed), budgetMs, ...how })));
-      return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
+      const limits = { ...callOptions(routed), budgetMs, reusesMemory: true };
+      if (wantsOwn(headers) && !asksCluster(request)) {
+        const onlyRaw = headers[RECORDS_HEADER] === ONLY_RAW;
+        return ownLines(node.search(withoutSelection(request), { ...limits, onlyRaw }));
+      }
+      const { state, asked } = await scope.records(routed, request);
+      return linesResponse(toLines(state.search(asked, limits)));
     },
     logFollow: async (routed) => {
-      const { query, headers, signal } = routed;
+      const { query, headers } = routed;
       const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
+      const texts = headers[RECORDS_HEADER] === ONLY_TEXTS;
+      const how = { ...callOptions(routed), heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true, texts };
+      if (asksCluster(request)) {
+        const { state, asked } = await scope.cluster(routed, request);
+        const follow = (leaving: AbortSignal) => state.followLogs(asked, { ...how, signal: leaving });
+        return followResponse(follow, BY_TIME, routed, options);
+      }
+      const own = withoutSelection(request);
       const follow = (leaving: AbortSignal) => {
-        const texts = headers[RECORDS_HEADER] === ONLY_TEXTS;
-        const asked = { signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true, texts };
-        const how = { ...callOptions(routed), ...asked };
-        const items = lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
+        const limits = { ...how, signal: leaving };
+        const items = lastId ? resumeFollow(node, own, limits) : node.followLogs(own, limits);
         return texts ? inBackground(items, slots) : items;
       };
-      const beat = agreedHeartbeat(headers, heartbeatMs);
-      const stream = await openFollowStream(follow, { encoder, heartbeatMs: beat ?? heartbeatMs, signal, stopping });
-      const agreed = beat !== undefined && { [HEARTBEAT_HEADER]: String(beat) };
-      return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...agreed }, stream };
+      if (wantsOwn(headers)) return followResponse(follow, BY_CURSOR, routed, options);
+      const alone = await scope.alone();
+      return followResponse((leaving) => alone.named(follow(leaving)), BY_CURSOR, routed, options);
     },
     logHistogram: countRoute('logHistogram'),
     logDigest: countRoute('logDigest'),
     logFields: countRoute('logFields'),
     logTop: countRoute('logTop'),
   };
+}
+
+/** Whether the client adds itself what a cluster says of its records. */
+export function wantsOwn({ accept = '' }: IncomingHttpHeaders): boolean {
+  return accept.includes(RECORDS_TYPE);
+}
+
+/** Records as the node itself has them, and the end of its own search. */
+export async function ownLines(found: Parameters<typeof toLines>[0]): Promise<RouteResponse> {
+  return { status: 200, headers: { 'content-type': RECORDS_TYPE }, stream: await openStream(toLines(found)) };
+}
+
+/** How events are sent whose ids are cursors of one node, or times. */
+export const BY_CURSOR = new EventEncoder<FollowItem | ClusterFollowItem>(cursorId);
+export const BY_TIME = new EventEncoder<ClusterFollowItem>(timeId);
+
+/** A follow as a stream of events, whose ids are where a client resumes. */
+export async function followResponse<T extends { type: string }>(
+  follow: (signal: AbortSignal) => AsyncIterable<T[]>,
+  encoder: FollowEncoder<T | StoppingEnd>,
+  { headers, signal }: Pick<RouteRequest, 'headers' | 'signal'>,
+  { heartbeatMs, stopping }: Pick<RecordRouteOptions, 'heartbeatMs' | 'stopping'>,
+): Promise<RouteResponse> {
+  const beat = agreedHeartbeat(headers, heartbeatMs);
+  const stream = await openFollowStream(follow, { encoder, heartbeatMs: beat ?? heartbeatMs, signal, stopping });
+  const agreed = beat !== undefined && { [HEARTBEAT_HEADER]: String(beat) };
+  return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...agreed }, stream };
 }
 
 /** While clients wait for their responses, nothing is read for whoever records this node, but for a moment only. */

@@ -133,8 +133,8 @@ export const CLUSTER_RESPONSES: {
   recordingHead: { ageMs: 5, lostAgeMs: null, sinceMs: 1, lastRecordMs: 2, clock: null },
   config: {
     configs: [
-      { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },
-      { id: 'b', role: 'broker', config: null, report: DEAD },
+      { id: 'a', role: 'broker', settings: null, config: { config: 'a = 1\n', node: NODE }, report: OK },
+      { id: 'b', role: 'broker', config: null, settings: null, report: DEAD },
     ],
   },
   configDiff: {

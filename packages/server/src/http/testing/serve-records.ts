@@ -1,5 +1,6 @@
 import type { NodeState } from '@porthole/contract';
 import { createRecordRoutes } from '../routes/record-routes.ts';
+import { Scope } from '../routes/scope.ts';
 import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 
 export type { ServeOptions };
@@ -9,5 +10,7 @@ export function serveRecords(
   state: Partial<Pick<NodeState, 'search' | 'followLogs' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop'>>,
   options?: ServeOptions,
 ): Promise<Served> {
-  return serveRoutes((policy) => ({ routes: createRecordRoutes(state as NodeState, policy) }), options);
+  const node = state as NodeState;
+  const scope = new Scope(node, undefined, async () => 'self');
+  return serveRoutes((policy) => ({ routes: createRecordRoutes(node, scope, policy) }), options);
 }
