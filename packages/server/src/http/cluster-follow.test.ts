@@ -8,7 +8,7 @@ import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
 
-const FOLLOW = PATHS.logFollow;
+const FOLLOW = `${PATHS.logFollow}?nodes=*`;
 
 const [report] = CLUSTER_END.members.slice(1);
 if (!report) throw new Error('the example has no second member');
@@ -44,7 +44,7 @@ describe('a follow of the cluster', () => {
     const items = [timed, untimed, ...EVENTS];
     cluster.followed.push([], items).end();
     const { port } = await serveCluster(cluster);
-    const { headers, body } = await sendRequest(port, `${FOLLOW}?nodes=a&level=warn&back=3`);
+    const { headers, body } = await sendRequest(port, `${PATHS.logFollow}?nodes=a&level=warn&back=3`);
     expect(headers['content-type']).toBe('text/event-stream');
     const frames = items.map(
       (item) => `event: ${item.type}\n${item === timed ? 'id: 1234\n' : ''}data: ${JSON.stringify(item)}\n\n`,
@@ -61,13 +61,13 @@ describe('a follow of the cluster', () => {
     const cluster = new FakeCluster();
     cluster.followed.push([]).end();
     const { port } = await serveCluster(cluster);
-    await sendRequest(port, `${FOLLOW}?back=3`, { headers: { 'Last-Event-ID': '1794740005000' } });
+    await sendRequest(port, `${FOLLOW}&back=3`, { headers: { 'Last-Event-ID': '1794740005000' } });
     expect(cluster.last?.request).toEqual({ start: { timeMs: 1_794_740_000_000 } });
   });
 
   it('takes no cursor and no id of another kind: they name a place at one node', async () => {
     const { port } = await serveCluster(new FakeCluster());
-    expect(await requestProblem(port, `${FOLLOW}?cursor=c1`)).toMatchObject({ code: 'PARAMETER_INVALID' });
+    expect(await requestProblem(port, `${FOLLOW}&cursor=c1`)).toMatchObject({ code: 'PARAMETER_INVALID' });
     const headers = { 'Last-Event-ID': 'c1' };
     expect(await requestProblem(port, FOLLOW, { headers })).toMatchObject({ status: 400, code: 'CURSOR_INVALID' });
   });
