@@ -82,7 +82,7 @@ it('the text of another service is not passed on, nor logged', async () => {
   }
   const all = [PATHS.nodes, PATHS.settings, PATHS.configDiff, PATHS.logFiles];
   const records = [PATHS.logSearch, PATHS.logHistogram, PATHS.logDigest];
-  for (const path of [...all, ...records]) await expectSilence(port, `${path}?limit=5`);
+  for (const path of [...all, ...records]) await expectSilence(port, `${path}?nodes=*&limit=5`);
   await expectSilence(port, `${PATHS.logAround}?nodes=*&time=1`);
   await expectSilentFollow(port, Object.keys(members));
   const own = join(dir, 'own');
@@ -103,7 +103,7 @@ async function expectSilence(port: number, path: string): Promise<void> {
 async function expectSilentFollow(port: number, ids: readonly string[]): Promise<void> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
-  const { body } = await fetch(`http://127.0.0.1:${port}${PATHS.logFollow}`, { signal: leaving.signal });
+  const { body } = await fetch(`http://127.0.0.1:${port}${PATHS.logFollow}?nodes=*`, { signal: leaving.signal });
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of body ?? []) {
