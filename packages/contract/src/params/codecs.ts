@@ -270,7 +270,7 @@ export const memberId = matching(
 
 export const memberRole = matching({ type: 'string' }, MEMBER_ROLE, '1 to 32 letters, digits, dashes and underscores');
 
-export const nodePatterns = many(
+const repeatedPatterns = many(
   { type: 'string' },
   {
     max: MAX_SELECTIONS,
@@ -280,6 +280,17 @@ export const nodePatterns = many(
     },
   },
 );
+
+/** Repeated, or separated by commas. */
+export const nodePatterns: Codec<readonly string[]> = {
+  ...repeatedPatterns,
+  parse: (texts, label, context) =>
+    repeatedPatterns.parse(
+      texts.flatMap((text) => text.split(',')),
+      label,
+      context,
+    ),
+};
 
 export const labelPatterns = many(
   { type: 'string' },

@@ -356,7 +356,7 @@ const BROWSER_DOWNLOAD = { absent: 'a download for browsers; "porthole logs -o r
 const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
   nodes: {
     meaning:
-      'A node: its id, or a pattern with `*` and `?`; `*` is all. May be given up to 64 times. Without `nodes`, `role` and `label`, the node that receives the request answers alone. An unknown id is 404 `MEMBER_NOT_FOUND`.',
+      'A node: its id, or a pattern with `*` and `?`; `*` is all. Separate several by commas, or repeat the parameter, up to 64. Without `nodes`, `role` and `label`, the node that receives the request answers alone. An unknown id is 404 `MEMBER_NOT_FOUND`.',
     proto: 'nodes',
     cli: { absent: 'arguments name nodes: NODE:FILE or NODE' },
   },
