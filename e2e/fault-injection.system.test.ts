@@ -217,7 +217,7 @@ describe.each([
     });
     cuts.push(...ETCD_CUTS);
     proxy.cutAll();
-    await world.callUntil(() => cuts.length === 0, { through: /cluster\/(nodes|config)$/ });
+    await world.callUntil(() => cuts.length === 0, { through: /v1\/(nodes|config\/settings)$/ });
     await eventually(async () => {
       const { text } = await world.node.request('api/v1/nodes');
       expect(JSON.parse(text).membership.state).toBe('ok');

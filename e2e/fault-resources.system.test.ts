@@ -4,6 +4,7 @@ import { linkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
+import type { ClusterLogFiles } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
 import { eventually, searchItems } from '@porthole/logs/testing';
 import { IS_LONG_RUN, tempDir } from '@porthole/records/testing';
@@ -137,7 +138,7 @@ describe('a directory of many thousand files', () => {
       expect(text).not.toContain('did you mean');
     }
     const details = await Promise.all([1, 2, 3].map(() => node.request('api/v1/log/files')));
-    for (const { text } of details) expect(JSON.parse(text)).toHaveLength(NAMES);
+    for (const { text } of details) expect((JSON.parse(text) as ClusterLogFiles).files).toHaveLength(NAMES);
     const answers = await Promise.all(
       ['search?q=line', 'histogram?'].map((path) => node.request(`api/v1/log/${path}`)),
     );

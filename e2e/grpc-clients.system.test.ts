@@ -105,7 +105,7 @@ describe('buf curl', () => {
     'porthole.v1.NodeStateService/GetConfig': [{}, /"config"/],
     'porthole.v1.NodeStateService/GetConfigHistory': [{}, /"isComplete"/],
     'porthole.v1.NodeStateService/GetConfigVersion': [{ version: 'absent' }, /"not_found"/],
-    'porthole.v1.NodeStateService/GetIncident': [{ cluster: {} }, /"headline"/],
+    'porthole.v1.NodeStateService/GetIncident': [{ selection: {} }, /"headline"/],
     'porthole.v1.NodeStateService/GetSettings': [{}, /"settings"/],
     'porthole.v1.NodeStateService/ListFields': [{}, /"name": "component"/],
     'porthole.v1.NodeStateService/ListLogs': [{}, /"name": "a.log"/],

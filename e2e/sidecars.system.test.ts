@@ -80,7 +80,7 @@ async function examine(server: RealServer, differing: readonly string[] = []) {
   await eventually(async () => {
     expect(await readRunning()).toMatchObject({ state: 'failed', detail: expect.stringContaining('config-command') });
   });
-  expect((await client.describe()).problems).toMatchObject([{ check: 'configuration' }]);
+  await eventually(async () => expect((await client.describe()).problems).toMatchObject([{ check: 'configuration' }]));
 }
 
 test('PostgreSQL', async () => {

@@ -142,6 +142,20 @@ export function jsonListResponse(entries: readonly object[], repeated?: Repeated
   };
 }
 
+/** A document of one long list and what else there is, in pieces, too. */
+export function jsonDocumentResponse<Name extends string>(
+  name: Name,
+  { [name]: entries, ...rest }: Record<Name, readonly object[]>,
+): RouteResponse {
+  if (entries.length <= ENTRIES_PER_PIECE) return jsonResponse({ [name]: entries, ...rest });
+  async function* pieces() {
+    yield Buffer.from(`{${JSON.stringify(name)}:`);
+    yield* listPieces(entries);
+    yield Buffer.from(`,${exactJson(rest).slice(1)}`);
+  }
+  return { status: 200, headers: JSON_HEADERS, stream: { chunks: pieces(), close: async () => {} } };
+}
+
 async function* listPieces(entries: readonly object[]): AsyncGenerator<Uint8Array> {
   for (let first = 0; first < entries.length; first += ENTRIES_PER_PIECE) {
     const piece = Buffer.from(exactJson(entries.slice(first, first + ENTRIES_PER_PIECE)));

@@ -10,8 +10,8 @@ import { HttpRefusal } from '../response/problem-response.ts';
 import {
   callOptions,
   evaluateConditions,
+  jsonDocumentResponse,
   jsonListResponse,
-  jsonResponse,
   RepeatedJson,
   type RouteHandler,
   type RouteRequest,
@@ -35,7 +35,7 @@ export function createLogRoutes(
     logList: async (request) => jsonListResponse(await node.listLogs(toOptions(request)), lists),
     logFiles: async (request) => {
       const { state, asked } = await scope.records(request, parseLogFilesRequest(request.query));
-      return jsonResponse(await state.logFiles(asked, callOptions(request)));
+      return jsonDocumentResponse('files', await state.logFiles(asked, callOptions(request)));
     },
     logView: async (request) => {
       const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
