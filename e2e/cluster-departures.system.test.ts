@@ -278,7 +278,9 @@ async function reportsBy(node: ClusterProcess): Promise<Record<string, MemberRep
 
 /** What a member that departed wrote and was configured to do is in every operation. */
 async function expectMemberData(node: ClusterProcess): Promise<void> {
-  const { configs } = await node.json<{ configs: { id: string; config: { config: string } }[] }>('/config/settings?nodes=n3');
+  const { configs } = await node.json<{ configs: { id: string; config: { config: string } }[] }>(
+    '/config/settings?nodes=n3',
+  );
   expect(configs[0]?.config.config).toContain('name = "n3"');
   const diff = await node.json<ClusterConfigDiff>('/config/diff?nodes=n1&nodes=n3');
   expect(diff.roles[0]?.nodes).toEqual(['n1', 'n3']);

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
-import type { ConfigHistory } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -174,6 +174,7 @@ it('without a past that is known, no error is new', async () => {
   watched.append(watched.line('INFO', 'begun'));
   const run = await watched.run({ lookbackMs: 0 });
   watched.append(watched.line('ERROR', 'disk is broken'));
+  await eventually(() => expect(run.watch.tallies.log('app.log').totals.ERROR).toBe(1));
   expect(await watched.judged(run, 1)).toEqual([]);
   watched.aheadMs += 20 * MINUTE_MS;
   watched.append(watched.line('ERROR', 'network is broken'));

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CallOptions, type ClusterState, exactJson, SizedBytes } from '@porthole/contract';
+import { type CallOptions, exactJson, SizedBytes } from '@porthole/contract';
 import { type ByteStream, OneChunk } from '@porthole/logs';
 import type { Identity } from '../../auth/identity.ts';
 
