@@ -23,6 +23,21 @@ it('a member that does not respond or has left is shown by its last known config
   ]);
 });
 
+it('a configuration does not wait for settings that do not come, and says that they are missing', async () => {
+  const config = async () => ({ config: 'a = 1\n', node: NODE });
+  const states = { plain: nodeWith('a = 1\n'), slow: fakeNode({ config, settings: hang }) };
+  const { configs } = await clusterConfig(fakeDeps({ states, timeoutMs: 50 }), {});
+  expect(configs).toMatchObject([
+    { id: 'plain', config: { config: 'a = 1\n' }, settings: null, report: { outcome: 'ok', detail: null } },
+    {
+      id: 'slow',
+      config: { config: 'a = 1\n' },
+      settings: null,
+      report: { outcome: 'ok', isPartial: true, detail: expect.stringMatching(/^settings: no response within/) },
+    },
+  ]);
+});
+
 it('secrets of nodes that do not mask them are masked; what cannot be masked is not shown', async () => {
   const deps = fakeDeps({ states: { a: nodeWith('my-secret = "hunter2"\n'), b: nodeWith('not toml: hunter2') } });
   const { configs } = await clusterConfig(deps, {});

@@ -1,13 +1,16 @@
-import type {
-  CallOptions,
-  ClusterConfig,
-  ClusterConfigDiff,
-  ConfigDiffRequest,
-  Member,
-  MemberSelection,
-  NodeSettings,
-  NodeState,
+import {
+  type CallOptions,
+  type ClusterConfig,
+  type ClusterConfigDiff,
+  type ConfigDiffRequest,
+  codeOf,
+  errorMessage,
+  type Member,
+  type MemberSelection,
+  type NodeSettings,
+  type NodeState,
 } from '@porthole/contract';
+import { type Deadline, withDeadline } from '../requests/bounded-calls.ts';
 import { expectFailure } from '../requests/member-failure.ts';
 import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
 import { fetchSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
@@ -28,30 +31,43 @@ export async function clusterConfig(
   options: CallOptions = {},
 ): Promise<ClusterConfig> {
   const chosen = chooseMembers(deps, request);
+  // Settings may take longer: a service is asked for them. The configuration does not wait for that.
+  const timeoutMs = deps.timeoutMs * SETTINGS_SHARE;
   const call = async ({ state }: QueriedMember, callOptions: CallOptions) => {
-    const [config, settings] = await Promise.all([state.config(callOptions), settingsOf(state, callOptions)]);
-    return { config, settings };
+    const [config, known] = await Promise.all([
+      state.config(callOptions),
+      settingsOf(state, { ...callOptions, timeoutMs }),
+    ]);
+    return { config, known };
   };
   const responses = await queryMembers(deps, chosen, call, { ...options, countOf: () => 1 });
   const masking = responses.map(async ({ peer: { member }, value, report }) => {
     const { id, role } = member;
     if (value === undefined) return { id, role, config: null, settings: null, report: { ...report, count: 0 } };
-    const { settings } = value;
+    const { settings, problem } = value.known;
     const config = await maskConfig(value.config, deps);
-    if (config) return { id, role, config, settings, report };
-    const unmasked = { ...report, count: 0, detail: NOT_MASKABLE, isPartial: true as const };
-    return { id, role, config, settings, report: unmasked };
+    const detail = config ? problem : NOT_MASKABLE;
+    const part = detail === null ? report : { ...report, detail, isPartial: true as const };
+    return { id, role, config: config ?? null, settings, report: config ? part : { ...part, count: 0 } };
   });
   return { configs: await Promise.all(masking) };
 }
 
-/** Members with only the routes of the contract, and what was recorded of others, have none. */
-async function settingsOf(state: NodeState, options: CallOptions): Promise<NodeSettings | null> {
+/** Share of the timeout of a member for its settings. */
+const SETTINGS_SHARE = 0.5;
+
+/** Members with only the routes of the contract, and what was recorded of others, have none; others say why not. */
+async function settingsOf(
+  state: NodeState,
+  deadline: Deadline,
+): Promise<{ settings: NodeSettings | null; problem: string | null }> {
   try {
-    return await state.settings(options);
+    const settings = await withDeadline((signal) => state.settings({ ...deadline, signal }), deadline);
+    return { settings, problem: null };
   } catch (error) {
+    deadline.signal?.throwIfAborted();
     expectFailure(error);
-    return null;
+    return { settings: null, problem: codeOf(error) === 'NOT_SUPPORTED' ? null : `settings: ${errorMessage(error)}` };
   }
 }
 
