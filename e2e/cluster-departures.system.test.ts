@@ -305,7 +305,9 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   const foundOfIt = found.filter((each) => each.startsWith('n3'));
   expect(foundOfIt, JSON.stringify(reports)).toHaveLength(3);
   expect(found).toEqual([...new Set(found)]);
-  // And asked for by itself.
+  // And asked for by itself, it is not said to be up.
+  const alone = await node.lines<{ members?: MemberReport[] }>('/nodes/n3/log/search');
+  expect(alone.at(-1)?.members?.[0]).toMatchObject({ id: 'n3', outcome: expect.stringMatching(/^(gone|left)$/) });
   const kept = await node.client.cluster.member('n3').config();
   expect(kept.config).toContain('name = "n3"');
 }

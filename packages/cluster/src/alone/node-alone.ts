@@ -43,12 +43,15 @@ type AloneOperations =
 export class NodeAlone implements Pick<ClusterState, AloneOperations> {
   readonly #state: NodeState;
   readonly #id: string;
+  readonly #departedReport: () => MemberReport | undefined;
   /** A record that goes to many followers is one object for all of them: it is encoded once. */
   readonly #records = new WeakMap<FoundRecord, ClusterFollowItem>();
 
-  constructor(state: NodeState, id: string) {
+  /** `departedReport`: how it stands, if it has left or failed and its recording answers. */
+  constructor(state: NodeState, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
     this.#state = state;
     this.#id = id;
+    this.#departedReport = departedReport;
   }
 
   async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
@@ -206,24 +209,18 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
       : null;
     const report = this.#report({ elapsedMs: end.elapsedMs, count: end.records });
     const unread = end.reason === 'exhausted' ? unreadPart(end) : `scan stopped: ${end.reason}`;
-    const part = unread === null ? report : { ...report, detail: unread, isPartial: true as const };
+    const detail = [report.detail, unread].filter((text) => text !== null).join('; ');
+    const part = unread === null ? report : { ...report, detail, isPartial: true as const };
     const { coveredFromMs, coveredToMs } = end;
     const members = [isCut ? { ...part, coveredFromMs, coveredToMs } : part];
     return withCoverage({ ...count, counted, members }, range(fromMs, toMs));
   }
 
   #report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
-    const elapsed = Math.round(elapsedMs);
-    return {
-      id: this.#id,
-      outcome: 'ok',
-      detail: null,
-      elapsedMs: elapsed,
-      count,
-      asOfMs: null,
-      state: 'up',
-      sinceMs: null,
-    };
+    const facts = { elapsedMs: Math.round(elapsedMs), count };
+    const departed = this.#departedReport();
+    if (departed) return { ...departed, ...facts };
+    return { id: this.#id, outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null, ...facts };
   }
 }
 

@@ -199,4 +199,27 @@ describe('the end of a search through another node', () => {
     const { port } = await serveCluster(new FakeCluster({ b: { search } }));
     expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toMatchObject({ ...END });
   });
+
+  it('says that a member has left whose recording answers', async () => {
+    const search: NodeState['search'] = async function* () {
+      yield EMPTY_BATCH;
+      yield { ...END, limits: 'recorded by c' } as SearchEnd;
+    };
+    const report = { id: 'b', outcome: 'left', state: 'left', detail: 'recorded by c', asOfMs: 5, recordedBy: 'c' };
+    const cluster = Object.assign(new FakeCluster({ b: { search } }), { departedReport: () => report });
+    const { port } = await serveCluster(cluster as FakeCluster);
+    expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toMatchObject({
+      members: [report],
+      coverage: { isComplete: false },
+    });
+  });
+
+  it('is not that of several nodes: the path names one', async () => {
+    const { port } = await serveCluster(new FakeCluster({ b: {} }));
+    for (const query of ['nodes=*', 'role=a', 'label=a%3D1', 'store=archive'])
+      expect(await requestJson(port, `${MEMBERS}/b/log/search?${query}`)).toMatchObject({
+        status: 400,
+        code: 'PARAMETER_INVALID',
+      });
+  });
 });

@@ -27,7 +27,12 @@ export function createMemberRoutes(
 ): MemberRoutes {
   const routesOf = new WeakMap<NodeState, MemberRoutes>();
   const getRoutes = (state: NodeState, id: string): MemberRoutes => {
-    const own = new Scope(state, undefined, async () => id);
+    const own = new Scope(
+      state,
+      undefined,
+      async () => id,
+      () => cluster?.departedReport?.(id),
+    );
     const routes = routesOf.get(state) ?? {
       ...createStateRoutes(state, own),
       ...createLogRoutes(state, own),
@@ -47,7 +52,7 @@ export function createMemberRoutes(
     await cluster?.opened?.();
     const onlyHere = headers[VIA_HEADER] !== undefined;
     const state = cluster?.recordedMember?.(id, { onlyHere });
-    if (!state) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+    if (!state) throw new PortholeError('NOT_SUPPORTED', 'this node cannot ask others');
     return state;
   };
   const createHandler =
