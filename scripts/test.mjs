@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { BUILT_CHECKS, CHECKS, runChecks } from './checks.mjs';
 import { neededPrograms } from './needed-programs.mjs';
-import { canInstall, installCommand, installPrograms, missingPrograms } from './programs.mjs';
+import { canInstall, installCommand, missingPrograms } from './programs.mjs';
 import { runGroup } from './run-group.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
 
@@ -26,18 +26,17 @@ const FLAGS = [
 
 /**
  * Each thread loads, compiles and optimises what its files use. Computing tests run apart from those that wait for
- * browsers and programs about half of the time. Some of them wait, too: they have one thread more than there usually are
- * cores.
+ * browsers and programs about half of the time. Some of them wait, too: they have two threads more than there usually
+ * are cores.
  */
 const RUNS = [
-  { paths: ['packages/', 'test/'], workers: 3 },
+  { paths: ['packages/', 'test/'], workers: 4 },
   { paths: ['e2e/'], workers: 2, env: { TEST_USES_BUILD: 'true' } },
 ];
 
-await install();
 const checks = tier === 'both' ? [] : [...CHECKS, ...BUILT_CHECKS].filter((check) => check.tier === tier);
-await build();
-const skippedFiles = preparePrograms();
+// Beside the build: both wait for the network and for the disk in turn.
+const [skippedFiles] = await Promise.all([preparePrograms(), install().then(build)]);
 // At the same time: suites wait for programs now and then.
 const [results, ...runs] = await Promise.all([
   runChecks(checks),
@@ -58,16 +57,13 @@ console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} ski
 process.exitCode = failed === 0 && passed > 0 && !(skipped > 0 && IS_STRICT) ? 0 : 1;
 
 /** Installs the programs that the test files of this run need; the files that cannot run, with what they miss. */
-function preparePrograms() {
+async function preparePrograms() {
   const needs = neededPrograms(listFiles());
   const missing = missingPrograms([...new Set([...needs.values()].flat())].sort());
   if (missing.length === 0) return new Map();
   if (canInstall()) {
-    try {
-      installPrograms(missing);
-    } catch (error) {
-      fail(error.message);
-    }
+    const status = await runGroup(process.execPath, ['scripts/install-programs.mjs', ...missing], { cwd: ROOT });
+    if (status !== 0) fail('the programs that tests need could not be installed');
     return new Map();
   }
   const without = [...needs].map(([file, names]) => [file, names.filter((name) => missing.includes(name))]);
