@@ -1,4 +1,11 @@
-import { type EventKind, type Incident, type MemberReport, PortholeError } from '@porthole/contract';
+import {
+  type EventKind,
+  type Incident,
+  type MemberReport,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import type { DigestQuery, HistogramQuery } from '@porthole/logs';
 import { scaled } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { incidentSource } from '../testing/incident-source.ts';
@@ -306,6 +313,57 @@ it(
   },
   scaled(60_000),
 );
+
+describe('a node that has not the time to count', () => {
+  /** Counts of the time before the incident are cut, as by a budget that is used up. */
+  function cutBefore(node: EngineNode): void {
+    const { logDigest } = node;
+    node.logDigest = (async (query: DigestQuery, options: SearchOptions) => {
+      const digest = await logDigest.call(node, query, options);
+      if ((query.toMs ?? Infinity) > FIRST) return digest;
+      const end = { ...digest.end, reason: 'time budget', coveredFromMs: FIRST - MINUTE, coveredToMs: FIRST };
+      return { ...digest, groups: [], totalGroups: 0, end };
+    }) as never;
+  }
+
+  function cutCounts(node: EngineNode): void {
+    const { logHistogram } = node;
+    node.logHistogram = (async (query: HistogramQuery, options: SearchOptions) => {
+      const histogram = await logHistogram.call(node, query, options);
+      const buckets = histogram.buckets.filter(({ startMs }) => startMs > FIRST - MINUTE);
+      const end = { ...histogram.end, reason: 'time budget', coveredFromMs: FIRST - MINUTE, coveredToMs: query.toMs };
+      return { ...histogram, buckets, end };
+    }) as never;
+  }
+
+  const claims = ({ headline, steps, standouts }: Incident) =>
+    JSON.stringify([headline, steps.map(({ title, detail }) => [title, detail]), standouts.map(({ title }) => title)]);
+
+  it('has no new errors: what it did not read before is not compared', async () => {
+    const nodes = changedSetting();
+    for (const node of Object.values(nodes)) cutBefore(node);
+    const incident = await report(nodes, { withValues: true });
+    expect(claims(incident)).not.toMatch(/\bnew\b|not there before|never|0 → |spread/i);
+    expect(incident.coverage.isComplete).toBe(false);
+  });
+
+  it('leaves what the others say as it is', async () => {
+    const nodes = changedSetting();
+    cutBefore(get(nodes, 'broker-1'));
+    const incident = await report(nodes, { withValues: true });
+    expect(incident.headline).toBe('New errors on storage-3, 1 min 57 s after its storage.wal.dir changed');
+    expect(incident.coverage.missing).toMatchObject([{ node: 'broker-1' }]);
+  });
+
+  it('is not where the incident is looked for; if no node has it, that is said', async () => {
+    const nodes = changedSetting();
+    for (const node of Object.values(nodes)) node.writeEvents([]);
+    for (const node of Object.values(nodes)) cutCounts(node);
+    const incident = await report(nodes);
+    expect(incident).toMatchObject({ isUnusual: false, steps: [] });
+    expect(incident.headline).toBe('What is unusual is not known: no node could count its records in the time allowed');
+  });
+});
 
 it('a time budget that is used up is said', async () => {
   const incident = await report(changedSetting(), { budgetMs: 1 });

@@ -10,6 +10,7 @@ import {
   type MemberReport,
   type Standout,
 } from '@porthole/contract';
+import { ComparedNodes } from './compared-nodes.ts';
 import { type ClusterEvent, type IncidentOptions, IncidentRequests, type IncidentSource } from './incident-requests.ts';
 import {
   ENDS,
@@ -86,6 +87,8 @@ interface Overview {
   errors: ClusterHistogram;
   events: ClusterEvent[];
   grid: Grid;
+  /** Members that responded, but had not the time to count all: nothing is said of what is usual there. */
+  cutNodes: number;
 }
 
 /**
@@ -117,12 +120,17 @@ async function lookOver(requests: IncidentRequests, { fromMs, toMs }: IncidentRe
   const most = Math.ceil(Math.max(BEFORE_MS, rangeMs / 4) / bucketMs);
   const startMs = (Math.floor(fromMs / bucketMs) - most) * bucketMs;
   const range = { fromMs: startMs, toMs };
-  const [all, warnings, errors, events] = await Promise.all([
+  const [allRead, warningsRead, errorsRead, events] = await Promise.all([
     requests.histogram(range, bucketMs),
     requests.histogram(range, bucketMs, { minLevel: 'WARN' }),
     requests.histogram(range, bucketMs, { minLevel: 'ERROR' }),
     requests.events({ fromMs: fromMs - DAY_MS, toMs }),
   ]);
+  // What a node had no time to count would look like a quiet time, and the rest like a burst.
+  const compared = new ComparedNodes([allRead, warningsRead, errorsRead]);
+  const all = compared.histogramOf(allRead);
+  const warnings = compared.histogramOf(warningsRead);
+  const errors = compared.histogramOf(errorsRead);
   // A time of which no log is left is not a quiet one.
   const unknown = Math.floor(((all.buckets[0]?.startMs ?? startMs) - startMs) / bucketMs);
   const skipped = unknown <= most - MIN_USUAL_BUCKETS ? Math.max(0, unknown) : 0;
@@ -131,7 +139,8 @@ async function lookOver(requests: IncidentRequests, { fromMs, toMs }: IncidentRe
   const known = nodeCounts(all, gridMs, gridMs + usual * bucketMs);
   const isNew = (node: string) => (known.get(node) ?? 0) < MIN_KNOWN;
   const total = Math.ceil((toMs - gridMs) / bucketMs);
-  return { all, warnings, errors, events, grid: { fromMs: gridMs, bucketMs, usual, total, isNew } };
+  const cutNodes = allRead.members.filter(({ id, outcome }) => outcome === 'ok' && !compared.has(id)).length;
+  return { all, warnings, errors, events, grid: { fromMs: gridMs, bucketMs, usual, total, isNew }, cutNodes };
 }
 
 /** Unusual rates, and events that are never usual. */
@@ -165,8 +174,10 @@ function derivedEvents({ all, events, grid }: Overview, members: readonly Member
   const whole = members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial).map(({ id }) => id);
   return [
     ...members.flatMap((report) => {
-      const { id: node, state } = report;
-      const lost = state === 'failed' || state === 'unreachable' ? lossOf(report) : undefined;
+      const { id: node, state, outcome } = report;
+      // One that is only slow has not lost anybody: its deadline passed, and nothing else is known.
+      const isLost = state === 'failed' || (state === 'unreachable' && outcome !== 'timeout');
+      const lost = isLost ? lossOf(report) : undefined;
       // What came long after the time range is not of it.
       const isLater = lost && lost.timeMs >= grid.fromMs + grid.total * grid.bucketMs + AFTERMATH_MS;
       return lost && !isLater ? derived('member-lost', { node, ...lost }, `${node} does not respond`) : [];
@@ -202,7 +213,8 @@ async function unusualPatterns(
     if (!requests.mayAsk('rates of patterns')) break;
     const range = { fromMs: grid.fromMs, toMs };
     const histogram = await requests.histogram(range, grid.bucketMs, patternFilter(pattern));
-    found.push(...unusualStretches(histogram, grid, PATTERN_RULE, all));
+    const counted = new ComparedNodes([histogram]).histogramOf(histogram);
+    found.push(...unusualStretches(counted, grid, PATTERN_RULE, all));
   }
   return found;
 }
@@ -384,10 +396,15 @@ function quiet(requests: IncidentRequests, overview: Overview, request: Incident
   const errors = `${perMinute(during.errors, toMs - fromMs)} errors a minute`;
   const nodes = during.nodes === 1 ? '1 node' : `${during.nodes} nodes`;
   const isUnread = during.records === 0 && end.members.every(({ outcome }) => outcome !== 'ok');
+  const isUncompared = during.nodes === 0 && overview.cutNodes > 0;
+  const unknown = isUnread
+    ? 'What happened is not known: no node could be read'
+    : 'What is unusual is not known: no node could count its records in the time allowed';
   return {
-    headline: isUnread
-      ? 'What happened is not known: no node could be read'
-      : `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
+    headline:
+      isUnread || isUncompared
+        ? unknown
+        : `${claim}: ${errors}; looked at ${countText(during.records)} records of ${nodes} and ${near.length} ${near.length === 1 ? 'event' : 'events'}`,
     isUnusual: false,
     ...{ lookedFromMs: fromMs, lookedToMs: toMs, fromMs: null, toMs: null, isOver: false },
     steps: toSteps({ occurrences, patterns: [], usualFields: new Set(), history: new Map(), window }),

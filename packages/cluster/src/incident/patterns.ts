@@ -10,6 +10,7 @@ import {
 } from '@porthole/contract';
 import { mergeGroups } from '@porthole/logs';
 import type { DigestGroup, Level, RecordFilter } from '@porthole/logs/types';
+import { ComparedNodes } from './compared-nodes.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
 
 /** What is compared: the incident, and the time before it. */
@@ -38,24 +39,37 @@ export interface Pattern extends Pick<DigestGroup, 'level' | 'source' | 'shape'>
 /** Ids have no such character. */
 const BEFORE = '<';
 
-/** Patterns of which there are more than before, largest first. Shapes are merged over both times, so that they are comparable. */
+/**
+ * Patterns of which there are more than before, largest first, of the nodes that have counted both times. Shapes are merged
+ * over both times, so that they are comparable.
+ */
 export function comparePatterns(during: ClusterDigest, before: ClusterDigest, window: Window): Pattern[] {
+  const compared = new ComparedNodes([during, before]);
   const past = before.groups.map((group) => ({
     ...group,
     firstMs: null,
     lastMs: null,
-    nodes: Object.fromEntries(Object.entries(group.nodes).map(([id, count]) => [BEFORE + id, count])),
+    nodes: Object.fromEntries(
+      Object.entries(compared.countsOf(group.nodes)).map(([id, count]) => [BEFORE + id, count]),
+    ),
   }));
-  const { groups } = mergeGroups([during, { ...before, groups: past }], { limit: Infinity });
+  const present = during.groups.map((group) => ({ ...group, nodes: compared.countsOf(group.nodes) }));
+  const { groups } = mergeGroups(
+    [
+      { ...during, groups: present },
+      { ...before, groups: past },
+    ],
+    { limit: Infinity },
+  );
   return groups.flatMap((group) => {
     const counts = Object.entries(group.nodes);
     const nodes = Object.fromEntries(counts.filter(([id]) => !id.startsWith(BEFORE)));
     const earlier = counts.filter(([id]) => id.startsWith(BEFORE)).reduce((sum, [, count]) => sum + count, 0);
     const { level, source, shape, sample, firstMs } = group;
-    const compared = compareCounts(nodes, earlier, window);
-    if (compared.during === 0) return [];
+    const totals = compareCounts(nodes, earlier, window);
+    if (totals.during === 0) return [];
     const name = source ?? shape ?? '';
-    return [{ level, source, shape, name, sample, nodes, counts: compared, first: [], firstMs }];
+    return [{ level, source, shape, name, sample, nodes, counts: totals, first: [], firstMs }];
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ClusterRecord, ClusterTop, SharedValue, Standout } from '@porthole/contract';
 import type { FieldJson } from '@porthole/logs/types';
+import { ComparedNodes } from './compared-nodes.ts';
 import type { IncidentRequests } from './incident-requests.ts';
 import { compareCounts, countPaths, type Pattern, rateText, unusualness, type Window } from './patterns.ts';
 import { likelihoodRatio } from './unusual-stretch.ts';
@@ -130,6 +131,7 @@ interface ErrorValues {
 function standingOut({ field, level, errors, past, records, patterns, window }: ErrorValues): Standout[] {
   const total = countAll(errors);
   const totalRecords = countAll(records);
+  const compared = new ComparedNodes([errors, past]);
   return errors.values.slice(0, MAX_VALUES).flatMap(({ value, count, nodes }) => {
     const inAll = countOf(records, value);
     const having = patterns.filter(({ first }) =>
@@ -139,7 +141,7 @@ function standingOut({ field, level, errors, past, records, patterns, window }: 
     // Errors by record of this value, against those by record of the others.
     const lift = likelihoodRatio({ count, ms: inAll }, { count: total - count, ms: totalRecords - inAll });
     if (having.length < 2 && lift < 10.8) return [];
-    const counts = compareCounts(nodes, countOf(past, value), window);
+    const counts = compareCounts(compared.countsOf(nodes), countOf(past, value, compared), window);
     const isOfMany = having.length > 1 || Object.keys(nodes).length > 1;
     const strength =
       unusualness(counts) * (count / total) * (0.6 + 0.4 * Math.min(1, Math.log10(1 + Math.max(0, lift)) / 2));
@@ -187,8 +189,11 @@ function countAll({ values, others }: ClusterTop): number {
   return values.reduce((sum, { count }) => sum + count, others);
 }
 
-function countOf({ values }: ClusterTop, value: string): number {
-  return values.find((one) => one.value === value)?.count ?? 0;
+/** Records with a value: of all nodes, or of those that are compared. */
+function countOf({ values }: ClusterTop, value: string, compared?: ComparedNodes): number {
+  const found = values.find((one) => one.value === value);
+  if (!found || !compared) return found?.count ?? 0;
+  return Object.values(compared.countsOf(found.nodes)).reduce((sum, count) => sum + count, 0);
 }
 
 function percent(part: number, whole: number): string {

@@ -13,7 +13,7 @@ import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { describeUncertainty, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { expectFailure } from '../../requests/member-failure.ts';
 import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
-import { correctedQuery, isCount, memberBudget, withTruncation } from './counting.ts';
+import { correctedQuery, isCount, memberBudget, withCounted, withTruncation } from './counting.ts';
 
 /** Maximum groups of a node. */
 const MAX_GROUPS = 1000;
@@ -55,7 +55,10 @@ export async function clusterDigest(
     ...(options.signal && { signal: options.signal }),
     countOf: ({ digest }) => digest.groups.length,
   });
-  const members = responses.map(({ value, report }) => withTruncation(report, value?.digest.end, value?.doubt));
+  const members = responses.map(({ value, report }) => {
+    const counted = value && { clock: value.clock, end: value.digest.end };
+    return withCounted(withTruncation(report, value?.digest.end, value?.doubt), counted);
+  });
   const digests = responses.flatMap(({ value }) => value ?? []);
   const parts = digests.map(({ digest, ...member }) => ({ ...digest, groups: toClusterGroups(digest, member) }));
   if (newSinceMs === undefined) return { ...mergeGroups(parts, { limit }), members };

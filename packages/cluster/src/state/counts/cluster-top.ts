@@ -22,7 +22,7 @@ import {
   toCall,
 } from '../query-members.ts';
 import { type BucketPlan, MAX_BUCKETS, planBuckets } from './bucket-span.ts';
-import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
+import { correctedQuery, countedRange, isCount, memberBudget, withCounted, withTruncation } from './counting.ts';
 
 /** Maximum values of a node. As many are requested: one that is rare everywhere may be among the most frequent overall. */
 const MAX_VALUES = 10_000;
@@ -149,7 +149,10 @@ function fetchTops(
 }
 
 function toReports(responses: readonly TopResponse[]) {
-  return responses.map(({ value, report }) => withTruncation(report, value?.top.end, value?.doubt));
+  return responses.map(({ value, report }) => {
+    const counted = value && { clock: value.clock, end: value.top.end };
+    return withCounted(withTruncation(report, value?.top.end, value?.doubt), counted);
+  });
 }
 
 /** Responses of members are untrusted. */
