@@ -277,8 +277,9 @@ export class LocalCluster implements ClusterState {
   }
 }
 
-function knownMembers({ directory, recordings }: ClusterParts, { recorder }: LocalClusterOptions): KnownMembers {
+function knownMembers({ directory, recordings, watch }: ClusterParts, { recorder }: LocalClusterOptions): KnownMembers {
   return {
+    isAlive: (id) => watch.signs.isAlive(id),
     of: (id) => directory.of(id),
     standingOf: (id, outcome) => directory.standingOf(id, outcome),
     departed: () => directory.departed().flatMap(({ member }) => recordings.known(member.id) ?? []),

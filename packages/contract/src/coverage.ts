@@ -198,6 +198,7 @@ const OF_NO_MEMBER = { node: null, asOfMs: null, isExpected: false } as const;
 const REASONS: Readonly<Record<MissingReason, string>> = {
   refused: 'no connection',
   timeout: 'timed out',
+  slow: 'slow',
   tls: 'certificate not trusted',
   auth: 'rejected our credentials',
   'not supported': 'not supported',
@@ -266,12 +267,15 @@ export function respondedText(members: readonly MemberReport[]): string {
   const responded = asked.filter(hasResponded);
   const inPart = responded.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).length;
   const part = inPart === 0 ? '' : `, ${inPart === responded.length ? 'all' : inPart} of them in part`;
-  return `${responded.length} of ${asked.length} nodes responded${part}`;
+  const slow = asked.filter((report) => report.outcome === 'slow' && !hasResponded(report)).length;
+  const late = slow === 0 ? '' : `, ${slow} ${slow === 1 ? 'is' : 'are'} slow`;
+  return `${responded.length} of ${asked.length} nodes responded${part}${late}`;
 }
 
 /** Also if it was not done in time: some of what is shown is of itself, not of a recording or an earlier response. */
 function hasResponded({ outcome, count, asOfMs }: MemberReport): boolean {
-  return outcome === 'ok' || (outcome === 'timeout' && count > 0 && asOfMs === null);
+  const isLate = outcome === 'timeout' || outcome === 'slow';
+  return outcome === 'ok' || (isLate && count > 0 && asOfMs === null);
 }
 
 interface DistinctCount {

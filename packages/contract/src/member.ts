@@ -130,8 +130,10 @@ export type MemberOutcome =
   | 'ok'
   /** No connection. */
   | 'refused'
-  /** Not within its deadline. */
+  /** Not within its deadline, and there is no recent sign of life. */
   | 'timeout'
+  /** Not within its deadline, but it is there: it has more than is shown. */
+  | 'slow'
   | 'tls'
   | 'auth'
   /** It has only the routes of the contract, or is older. */

@@ -5,6 +5,12 @@ import { toOutcome } from '../requests/member-failure.ts';
 import type { SharedBudget } from '../requests/response-budget.ts';
 import type { Peer } from './peers.ts';
 
+/**
+ * The node that was asked is not given up like a member: it ends by the time budget of the request, however busy it is. Only a
+ * disk that hangs takes longer.
+ */
+export const SELF_MORE_MS = 15_000;
+
 export interface FanOutOptions<T> extends CallOptions {
   /** Per member. */
   timeoutMs: number;
@@ -55,11 +61,10 @@ async function callMember<T, P extends Peer>(
   const toReport = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
     return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
   };
+  const callOptions = responseBudget ? { responseBudget } : {};
+  const deadline = { timeoutMs: peer.member.isSelf ? timeoutMs + SELF_MORE_MS : timeoutMs, ...(signal && { signal }) };
   try {
-    const value = await withDeadline(
-      async (leaving) => call(peer, { signal: leaving, ...(responseBudget && { responseBudget }) }),
-      { timeoutMs, ...(signal && { signal }) },
-    );
+    const value = await withDeadline(async (leaving) => call(peer, { signal: leaving, ...callOptions }), deadline);
     return { peer, value, report: toReport({ outcome: 'ok', detail: null, count: countOf(value) }) };
   } catch (error) {
     signal?.throwIfAborted();

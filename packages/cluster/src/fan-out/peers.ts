@@ -105,7 +105,7 @@ export interface PeersOptions {
   /** Time zone assumed of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
   /** Called with its id for everything that comes from a member itself, and for every contact that fails. */
-  signs?: { sign(id: string): void; failed(id: string): void } | undefined;
+  signs?: { sign(id: string): void; failed(id: string): void; isAlive(id: string): boolean } | undefined;
   /** Called when a member turns out to implement only the contract. */
   onContractOnly?: ((id: string) => void) | undefined;
   /** The zone of such a member, by its id, if it is known. */
@@ -151,7 +151,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const contact = () => {
       const { id } = member;
       const { signs } = options;
-      const listener = signs && { sign: () => signs.sign(id), failed: () => signs.failed(id) };
+      const listener = signs && {
+        sign: () => signs.sign(id),
+        failed: () => signs.failed(id),
+        isAlive: () => signs.isAlive(id),
+      };
       watched ??= silent.watch(member.url, access.fetchFor(member), listener);
       return watched.fetch;
     };

@@ -317,9 +317,8 @@ it(
 describe('a node that has not the time to count', () => {
   /** Counts of the time before the incident are cut, as by a budget that is used up. */
   function cutBefore(node: EngineNode): void {
-    const { logDigest } = node;
     node.logDigest = (async (query: DigestQuery, options: SearchOptions) => {
-      const digest = await logDigest.call(node, query, options);
+      const digest = await node.logs.digest(query, options);
       if ((query.toMs ?? Infinity) > FIRST) return digest;
       const end = { ...digest.end, reason: 'time budget', coveredFromMs: FIRST - MINUTE, coveredToMs: FIRST };
       return { ...digest, groups: [], totalGroups: 0, end };
@@ -327,9 +326,8 @@ describe('a node that has not the time to count', () => {
   }
 
   function cutCounts(node: EngineNode): void {
-    const { logHistogram } = node;
     node.logHistogram = (async (query: HistogramQuery, options: SearchOptions) => {
-      const histogram = await logHistogram.call(node, query, options);
+      const histogram = await node.logs.histogram(query, options);
       const buckets = histogram.buckets.filter(({ startMs }) => startMs > FIRST - MINUTE);
       const end = { ...histogram.end, reason: 'time budget', coveredFromMs: FIRST - MINUTE, coveredToMs: query.toMs };
       return { ...histogram, buckets, end };

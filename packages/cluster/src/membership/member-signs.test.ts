@@ -1,3 +1,4 @@
+import { PortholeError } from '@porthole/contract';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type MemberEvent, MemberSigns, type MemberSignsDeps } from './member-signs.ts';
 
@@ -22,7 +23,7 @@ function watch(given: { n2?: Responds; isNew?: boolean; past?: MemberSignsDeps['
       if (node.responds === 'refused') throw new Error('connection refused');
       if (node.responds !== 'silent') return node.responds;
       await new Promise((resolve) => setTimeout(resolve, timeoutMs)); // pause: a member that is silent until the timeout
-      throw new Error('no response');
+      throw new PortholeError('DEADLINE_EXCEEDED', 'no response');
     },
     write: (event) => events.push(event),
     past: given.past ?? [],
@@ -84,6 +85,23 @@ it('without any sign a member is asked, and one that stopped responding is lost,
   await wait(3000);
   expect(facts().slice(1)).toMatchObject([{ kind: 'member-back', run: 7, isRestarted: false, lastSignMs: 500 }]);
   expect(signs.lossOf('n2')).toBeUndefined();
+});
+
+it('a member that sends nothing for a while is slow, not lost: a busy machine, or one that was stopped for a moment', async () => {
+  const { signs, node, facts, wait } = watch();
+  await wait(3000);
+  signs.sign('n2');
+  node.responds = 'silent';
+  signs.failed('n2');
+  await wait(12_000);
+  expect(signs.isAlive('n2')).toBe(true);
+  node.responds = 7;
+  await wait(3000);
+  expect(facts()).toEqual([]);
+  node.responds = 'silent';
+  await wait(25_000);
+  expect(facts()).toMatchObject([{ kind: 'member-lost', why: 'no response' }]);
+  expect(signs.isAlive('n2')).toBe(false);
 });
 
 it('a restart within seconds is no loss: the member is back, with how long it was away', async () => {

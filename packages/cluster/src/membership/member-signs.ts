@@ -1,5 +1,6 @@
 import { errorMessage } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
+import { toOutcome } from '../requests/member-failure.ts';
 
 /** How often the members are checked, and this process itself. */
 const TICK_MS = 500;
@@ -15,6 +16,9 @@ const AGAIN_MS = 500;
 /** A member is lost when so many contacts in a row have failed, over at least so long. */
 const MISSES = 3;
 const SURE_MS = 2000;
+
+/** The same where contacts get no response at all: a machine that is very busy, or was stopped for a moment, sends none either. */
+const SILENT_MS = 15_000;
 
 /** A member that first responds later than this after the start of this node was not there before it. */
 const JOINING_MS = 10_000;
@@ -106,8 +110,8 @@ interface Watched {
  * The signs of life of the other members, as this node sees them, by its own clock; writes who joined, left, was lost and
  * came back.
  *
- * A failure is no loss: it only makes this node ask the member. One that fails to respond three times in a row, over at
- * least two seconds, is lost; the loss is between its last sign of life and the first of these contacts. One that responds
+ * A failure is no loss: it only makes this node ask the member. One that refuses three times in a row, over at least two
+ * seconds, or sends nothing for fifteen, is lost; the loss is between its last sign of life and the first of these contacts. One that responds
  * sooner is not, and if it is another run by then, it is back. A member that never responded cannot be lost.
  */
 export class MemberSigns {
@@ -209,6 +213,12 @@ export class MemberSigns {
     return { lastSignMs: member.lastSignMs ?? member.firstFailureMs, firstFailureMs: member.firstFailureMs };
   }
 
+  /** Whether it has been seen here and is not lost: if it does not respond in time, it is slow. */
+  isAlive(id: string): boolean {
+    const member = this.#members.get(id);
+    return member?.state === 'up' && member.isContacted && member.lastSignMs !== undefined;
+  }
+
   /** Asks the members that are quiet; called by the timer. */
   check(): void {
     this.#checkPause();
@@ -287,8 +297,9 @@ export class MemberSigns {
           why = errorMessage(error);
         }
         member.firstFailureMs ??= now.wallMs;
-        const sureMs = now.runningMs - this.#resumedMs < AFTER_PAUSE_MS ? AFTER_PAUSE_MS : SURE_MS;
-        if (member.misses >= MISSES && now.runningMs - sinceMs >= sureMs)
+        const afterPauseMs = now.runningMs - this.#resumedMs < AFTER_PAUSE_MS ? AFTER_PAUSE_MS : 0;
+        const ownMs = toOutcome(error).outcome === 'timeout' ? SILENT_MS : SURE_MS;
+        if (member.misses >= MISSES && now.runningMs - sinceMs >= Math.max(ownMs, afterPauseMs))
           return this.#lose(member, member.firstFailureMs, why);
       }
       await new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS).unref());

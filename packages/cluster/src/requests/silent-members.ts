@@ -42,6 +42,8 @@ export interface SilentMembersOptions {
 export interface SignListener {
   sign(): void;
   failed(): void;
+  /** Whether it is known to be there: then it is waited for, however slow it is. */
+  isAlive(): boolean;
 }
 
 export interface WatchedMember {
@@ -152,7 +154,7 @@ class Watched {
   }
 
   async fetch(...[input, init]: Parameters<Send>): Promise<FetchResponse> {
-    if (this.#isSilent) throw this.#silence();
+    if (this.#isSilent && !this.#listeners.signs?.isAlive()) throw this.#silence();
     const startedMs = performance.now();
     try {
       const response = await this.#send(input, init);

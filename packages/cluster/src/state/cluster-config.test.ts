@@ -23,6 +23,20 @@ it('a member that does not respond or has left is shown by its last known config
   ]);
 });
 
+it('a member that has been seen lately is slow, and nothing old stands in for it', async () => {
+  const deps = fakeDeps({
+    states: { here: nodeWith('a = 1\n'), slow: fakeNode({ config: hang }) },
+    profiles: [profile('slow', { config: last })],
+    alive: ['slow'],
+    timeoutMs: 20,
+  });
+  const { configs } = await clusterConfig(deps, {});
+  expect(configs).toMatchObject([
+    { id: 'here', report: { outcome: 'ok' } },
+    { id: 'slow', config: null, report: { outcome: 'slow', asOfMs: null, detail: 'no response within 20 ms' } },
+  ]);
+});
+
 it('a configuration does not wait for settings that do not come, and says that they are missing', async () => {
   const config = async () => ({ config: 'a = 1\n', node: NODE });
   const states = { plain: nodeWith('a = 1\n'), slow: fakeNode({ config, settings: hang }) };

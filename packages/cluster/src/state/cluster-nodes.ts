@@ -98,7 +98,8 @@ function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): Cluster
   const { member } = peer;
   const clock = deps.clocks.of(member.id) ?? null;
   // A member that cannot describe itself counts as not responding.
-  const standing = deps.directory.standingOf(member.id, value === undefined ? 'refused' : 'ok');
+  const outcome = report.outcome === 'slow' ? 'slow' : 'refused';
+  const standing = deps.directory.standingOf(member.id, value === undefined ? outcome : 'ok');
   if (value !== undefined)
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };
   // Read only here: it is stored compressed.

@@ -11,6 +11,8 @@ import type { Masked } from '../settings/secrets.ts';
 
 /** The directory of members, and what was recorded of them. */
 export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'standingOf'> {
+  /** Whether it has been seen lately: if it does not respond in time, it is slow. */
+  isAlive(id: string): boolean;
   /** Members that left or failed, ordered by id. */
   departed(): readonly RecordedMember[];
   /** Whether something was recorded of it, or may have been. */
@@ -95,9 +97,10 @@ export async function queryMembers<T>(
     },
   );
   return Promise.all(
-    responses.map(async ({ peer, value, report }) => {
+    responses.map(async ({ peer, value, report: given }) => {
       const { departed } = peer;
-      if (departed) return { peer, value, report: departedReport(departed, report.count) };
+      if (departed) return { peer, value, report: departedReport(departed, given.count) };
+      const report = slowIfAlive(given, directory);
       const standing = directory.standingOf(report.id, report.outcome);
       const recorded = needsRecording(report) ? await directory.find(report.id) : undefined;
       const fallback = recorded && (await queryRecorded(recorded, call));
@@ -108,9 +111,14 @@ export async function queryMembers<T>(
   );
 }
 
-/** A member that lacks an operation is not replaced by what was recorded of it; one that fails is. */
+/** A deadline that has passed says nothing about a member that is there: its part is late, not lost. */
+export function slowIfAlive(report: MemberReport, directory: Pick<KnownMembers, 'isAlive'>): MemberReport {
+  return report.outcome === 'timeout' && directory.isAlive(report.id) ? { ...report, outcome: 'slow' } : report;
+}
+
+/** A member that is slow, or lacks an operation, is not replaced by what was recorded of it; one that fails is. */
 export function needsRecording({ outcome }: MemberReport): boolean {
-  return outcome !== 'ok' && outcome !== 'not supported';
+  return outcome !== 'ok' && outcome !== 'slow' && outcome !== 'not supported';
 }
 
 /** `undefined` if the recording does not have the data. */

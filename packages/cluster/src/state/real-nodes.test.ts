@@ -99,6 +99,7 @@ async function startCluster() {
     has: () => false,
     find: async () => undefined,
     departed: () => [],
+    isAlive: () => false,
   };
   const deps = { peers, clocks, directory, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
   const remove = (at: number, count: number) => {

@@ -16,7 +16,13 @@ export function fakeCluster(
   {
     clocks = {},
     limits = {},
-  }: { clocks?: Readonly<Record<string, MemberClock>>; limits?: Partial<ClusterLimits> } = {},
+    alive = [],
+  }: {
+    clocks?: Readonly<Record<string, MemberClock>>;
+    limits?: Partial<ClusterLimits>;
+    /** Members that have been seen lately. */
+    alive?: readonly string[];
+  } = {},
 ): FakeCluster {
   const known = new Map(Object.entries(states));
   let runs = 0;
@@ -43,6 +49,7 @@ export function fakeCluster(
       has: () => false,
       find: async () => undefined,
       departed: () => [],
+      isAlive: (id) => alive.includes(id),
       standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
     },
     limits: { firstBatchMs: 2000, memberTimeoutMs: 5000, maxParallel: 64, ...limits },

@@ -13,7 +13,13 @@ import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { RecordedMember } from '../../recorder/recordings.ts';
 import { inParallel } from '../../requests/bounded-calls.ts';
-import { chooseMembers, departedReport, needsRecording, recordedReport } from '../../state/query-members.ts';
+import {
+  chooseMembers,
+  departedReport,
+  needsRecording,
+  recordedReport,
+  slowIfAlive,
+} from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
 import { throwIfRejected } from '../search/refusals.ts';
 import { FollowedMember } from './followed-member.ts';
@@ -160,9 +166,10 @@ class ClusterFollow {
   }
 
   /** The report of a member that fails says what others have recorded of it, unless it is followed again meanwhile. */
-  #emitReport(report: MemberReport): void {
-    const { id, outcome } = report;
+  #emitReport(given: MemberReport): void {
     const { directory } = this.#deps;
+    const report = slowIfAlive(given, directory);
+    const { id, outcome } = report;
     const emit = (recorded?: RecordedMember) => {
       const standing = { ...report, ...directory.standingOf(id, outcome) };
       this.#emit({ type: 'member', node: id, report: recorded ? recordedReport(standing, recorded) : standing });

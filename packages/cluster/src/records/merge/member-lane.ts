@@ -27,6 +27,8 @@ export interface LaneOptions {
   firstBatchMs: number;
   /** Total wait time. */
   timeoutMs: number;
+  /** Whether it is there: then its first records are waited for until the total wait time is used up. */
+  isAlive?(): boolean;
   /** Report fields if what was recorded of it is searched instead. */
   instead?: (() => RecordedReport | undefined) | undefined;
   /** Why it is uncertain which of its records were asked for. */
@@ -386,6 +388,7 @@ export class MemberLane extends MergeLane<RecordBatch> {
   }
 
   #markLate(): void {
+    if (this.#options.isAlive?.()) return; // its total wait time ends it
     this.isLate = true;
     this.#onChange(this);
   }

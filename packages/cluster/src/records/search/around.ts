@@ -15,6 +15,7 @@ import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
+import { SELF_MORE_MS } from '../../fan-out/fan-out.ts';
 import { withDeadline } from '../../requests/bounded-calls.ts';
 import { withFloor } from '../../state/counts/counting.ts';
 import { chooseMembers } from '../../state/query-members.ts';
@@ -71,7 +72,18 @@ export async function* searchAround(
         dropOutside(recordsAround(state, around, { signal, budgetMs, client }), clock, range),
     });
     const doubt = describeUncertainty(clock, range);
-    return new MemberLane({ index, id, clock, newestFirst: false, firstBatchMs, doubt, timeoutMs, ...opened });
+    const { isSelf } = chosen.member;
+    return new MemberLane({
+      index,
+      id,
+      clock,
+      newestFirst: false,
+      firstBatchMs,
+      doubt,
+      timeoutMs: isSelf ? timeoutMs + SELF_MORE_MS : timeoutMs,
+      isAlive: () => isSelf || deps.directory.isAlive(id),
+      ...opened,
+    });
   });
   const writer = new ClusterBatchWriter({ reusesMemory: true });
   for await (const runs of mergeMembers(lanes, { limit: Infinity, maxParallel, ...options })) {

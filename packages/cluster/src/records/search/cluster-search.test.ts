@@ -124,6 +124,30 @@ describe('a search of the cluster', () => {
     expect(dead.openStreams).toBe(0);
   });
 
+  it('waits for a member that has been seen lately, and says of one that it is slow', async () => {
+    const late: FakeNode = new FakeNode({
+      records: recordsAt('late', [10]),
+      search: async function* (query) {
+        await new Promise((resolve) => setTimeout(resolve, 300)); // pause: longer than first records are waited for
+        yield* late.respond(query);
+      },
+    });
+    const slow = new FakeNode({ search: (_query, { signal }) => silence(signal) });
+    const limits = { firstBatchMs: 100, memberTimeoutMs: 1500 };
+    const deps = fakeCluster(
+      { a: new FakeNode({ records: recordsAt('a', [15]) }), late, slow },
+      { limits, alive: ['late', 'slow'] },
+    );
+    const { messages, end } = await collectResponse(searchCluster(deps, { ...ASKED, order: 'oldest' }));
+    expect(messages).toEqual(['late0', 'a0']);
+    expect(end.members).toMatchObject([
+      { id: 'a', outcome: 'ok' },
+      { id: 'late', outcome: 'ok', count: 1 },
+      { id: 'slow', outcome: 'slow', count: 0 },
+    ]);
+    expect(end.coverage).toMatchObject({ isComplete: false, missing: [{ node: 'slow', reason: 'slow' }] });
+  });
+
   it('returns the records of a late member after the others, in its own order', async () => {
     let release = () => {};
     const isAllowed = new Promise<void>((resolve) => {

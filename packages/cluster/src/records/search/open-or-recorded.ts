@@ -1,4 +1,4 @@
-import type { MemberReport } from '@porthole/contract';
+import { codeOf, type MemberReport } from '@porthole/contract';
 import { unneeded } from '@porthole/logs/shared';
 import { isBatch } from '@porthole/records';
 import type { RecordedMember } from '../../recorder/recordings.ts';
@@ -46,7 +46,8 @@ export function openOrRecorded(deps: ClusterDeps, { member, departed }: ChosenMe
       instead = insteadOf(recordedReport(report, recorded), recorded);
       return options.searchRecorded(recorded, signal);
     };
-    return readOrRecorded(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, onSilence });
+    const isAlive = () => member.isSelf || deps.directory.isAlive(member.id);
+    return readOrRecorded(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, isAlive, onSilence });
   };
   return { open, instead: () => instead };
 }
@@ -93,23 +94,32 @@ interface FirstOptions {
   /** Until its first records: this much longer. */
   budgetMs: number;
   signal: AbortSignal;
+  /** Whether it is there: then it is waited for as long as its lane is. */
+  isAlive(): boolean;
 }
 
 /** The batches of a search, unless the first records take too long: an empty batch only says that it was accepted. */
 async function* readUnlessSilent(
   search: (signal: AbortSignal) => AsyncIterable<LaneItem>,
-  { timeoutMs, budgetMs, signal }: FirstOptions,
+  { timeoutMs, budgetMs, signal, isAlive }: FirstOptions,
 ): AsyncGenerator<LaneItem, void, undefined> {
   const leaving = new AbortController();
   const leave = () => leaving.abort(signal.reason);
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });
   const batches = search(leaving.signal)[Symbol.asyncIterator]();
-  const nextWithin = (ms: number) =>
-    withDeadline(() => batches.next(), { timeoutMs: ms, signal }).catch((error: unknown) => {
-      leaving.abort(error); // `return` alone would wait behind the read that is stuck
-      throw error;
-    });
+  const nextWithin = async (ms: number) => {
+    const reading = batches.next();
+    for (;;) {
+      try {
+        return await withDeadline(() => reading, { timeoutMs: ms, signal });
+      } catch (error) {
+        if (codeOf(error) === 'DEADLINE_EXCEEDED' && !signal.aborted && isAlive()) continue;
+        leaving.abort(error); // `return` alone would wait behind the read that is stuck
+        throw error;
+      }
+    }
+  };
   try {
     let next = await nextWithin(timeoutMs);
     while (!next.done && isEmpty(next.value)) {

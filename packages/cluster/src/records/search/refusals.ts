@@ -1,5 +1,6 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
 import { unreadPart } from '../../requests/member-failure.ts';
+import { slowIfAlive } from '../../state/query-members.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 
@@ -50,7 +51,7 @@ function hasNoSuchLog({ problem, recorded }: Partial<Pick<QueriedLane, 'problem'
 
 /** A member without such a log responded successfully. */
 export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
-  const report = partialReport(lane);
+  const report = lane.recorded ? partialReport(lane) : slowIfAlive(partialReport(lane), directory);
   // One that was late has accepted the request: it may be scanning.
   const isScanning = lane.hasAnswered && lane.problem === undefined && lane.recorded === undefined;
   return { ...report, ...directory.standingOf(report.id, isScanning ? 'ok' : report.outcome) };

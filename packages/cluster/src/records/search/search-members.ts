@@ -2,6 +2,7 @@ import { codeOf, type MemberReport, type MemberSelection, type NodeState, Portho
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
+import { SELF_MORE_MS } from '../../fan-out/fan-out.ts';
 import { type ChosenMember, departedReport } from '../../state/query-members.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
@@ -122,13 +123,15 @@ export function membersToQuery(
     const place = { clock, byReach, request, query, place: position, filling, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
+    const { isSelf } = member.member;
     const lane: MemberLane = new MemberLane({
       index: lanes.length,
       id,
       clock,
       newestFirst,
       firstBatchMs,
-      timeoutMs,
+      timeoutMs: isSelf ? timeoutMs + SELF_MORE_MS : timeoutMs,
+      isAlive: () => isSelf || deps.directory.isAlive(id),
       reached,
       doubt: doubtOf(clock, request, position),
       ...openMember(deps, member, place),

@@ -36,6 +36,8 @@ export interface FakeCluster {
   clocks?: Readonly<Record<string, MemberClock>>;
   /** What is kept of current and former members. */
   profiles?: readonly MemberProfile[];
+  /** Members that have been seen lately. */
+  alive?: readonly string[];
   timeoutMs?: number;
 }
 
@@ -76,6 +78,7 @@ export function fakeDeps({
   roles,
   clocks = {},
   profiles: known = [],
+  alive = [],
   timeoutMs = 5000,
 }: FakeCluster): StateDeps {
   return {
@@ -89,6 +92,7 @@ export function fakeDeps({
           .filter((each) => !Object.hasOwn(states, each.member.id))
           .map((each) => recordedOf({ ...each, departed: each.departed ?? { state: 'failed', sinceMs: each.asOfMs } })),
       find: async (id) => known.filter((each) => each.member.id === id).map(recordedOf)[0],
+      isAlive: (id) => alive.includes(id),
       standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
     },
     mask,
