@@ -44,11 +44,9 @@ const FOLLOW_START: Kind = {
 export type ArgumentKinds = Readonly<Record<string, Kind>>;
 
 const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, labels: TEXTS, store: TEXT, floors: OBJECT };
-const CONDITIONS: ArgumentKinds = {
+const CONTENT: ArgumentKinds = {
   file: TEXT,
   family: TEXT,
-  fromMs: TIME,
-  toMs: TIME,
   minLevel: TEXT,
   terms: TEXTS,
   excluded: TEXTS,
@@ -58,6 +56,7 @@ const CONDITIONS: ArgumentKinds = {
   component: TEXT,
   query: QUERY,
 };
+const CONDITIONS: ArgumentKinds = { ...CONTENT, fromMs: TIME, toMs: TIME };
 const SEARCH: ArgumentKinds = {
   ...CONDITIONS,
   order: TEXT,
@@ -76,7 +75,7 @@ const FIELDS: ArgumentKinds = { ...CONDITIONS, limit: NUMBER };
 const TOP: ArgumentKinds = { by: TEXT, ...CONDITIONS, limit: NUMBER, values: TEXTS, bucketMs: NUMBER, buckets: NUMBER };
 const INCIDENT: ArgumentKinds = { fromMs: TIME, toMs: TIME, query: QUERY };
 const HISTORY: ArgumentKinds = { key: TEXT, atMs: TIME, limit: NUMBER };
-const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER };
+const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER, ...CONTENT };
 
 /** The parameters of each method. */
 export const PARAMETERS = {

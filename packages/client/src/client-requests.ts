@@ -68,7 +68,7 @@ export type TopRequest = Pick<TopQuery, 'by'> & Partial<Omit<TopQuery, 'query'>>
 export type ViewLogRequest = FileRequest & Partial<ViewRequest>;
 /** Without times: the last hour. */
 export type IncidentQuery = Partial<Omit<IncidentRequest, 'query'>> & QueryCondition;
-export type AroundLogRequest = Pick<AroundRequest, 'at'> & Partial<AroundRequest>;
+export type AroundLogRequest = Pick<AroundRequest, 'at'> & Partial<Omit<AroundRequest, 'query'>> & QueryCondition;
 
 /** Which records: those that exist, page by page until none is left or `limit` is reached; with `follow`, those to come. */
 export type RecordsRequest = (SearchRequest & { follow?: false }) | (FollowRequest & { follow: true });

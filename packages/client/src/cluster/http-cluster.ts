@@ -234,7 +234,7 @@ export class HttpCluster implements ClusterClient {
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     checkArguments('cluster.around', request, options);
-    const httpRequest = { path: PATHS.logAround, query: encodeAround(ofMembers(request)) };
+    const httpRequest = { path: PATHS.logAround, query: encodeAround(ofMembers(parseRequest(request))) };
     // The limit is per member.
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), {});
   }
