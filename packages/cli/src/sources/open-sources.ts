@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { codeOf, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
 import { createZone, LogDir, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
@@ -11,7 +11,14 @@ import { visibleText } from '../output/visible-text.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, isJournal, journalLog, type LocalPath, meantText, nearFiles } from './find-path.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
-import { clusterBackend, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
+import {
+  clusterBackend,
+  type FileHolder,
+  type LogSource,
+  type LogState,
+  nodeState,
+  type OpenSources,
+} from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 import { checkQuery, localFormats, localOptions, memberSelection } from './source-flags.ts';
@@ -186,7 +193,7 @@ class SourceOpener {
     if (this.#invocation.text('cursor') !== undefined)
       throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
-    const selected = { ...(nodes && { nodes }), ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
+    const selected = { nodes: nodes ?? ['*'], ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
     const description = await queryCluster(client, () => client.describe());
     const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
     // The archive has logs, not files.
@@ -235,7 +242,12 @@ class SourceOpener {
     try {
       const { timeZone, clockMs } = await client.describe();
       const zone = createZone(timeZone);
-      return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+      return {
+        ...singleBackend(nodeState(client)),
+        zone,
+        clockAheadMs: clockMs - Date.now(),
+        maxRecords: NODE_RECORDS,
+      };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
       return this.#contractOnly(client, clock);
@@ -243,7 +255,7 @@ class SourceOpener {
   }
 
   /** A node that only implements the contract serves the ends of its files; queries run locally on those. */
-  async #contractOnly(client: NodeClient, clock: ResponseClock): Promise<Backend> {
+  async #contractOnly(client: Client, clock: ResponseClock): Promise<Backend> {
     const { ContractNode } = await import('@porthole/server/contract-node');
     const named = this.#invocation.text('log-zone');
     const zone = createZone(named);
