@@ -16,7 +16,7 @@ import { formatTable } from '../output/format-table.ts';
 import { formatTime } from '../output/format-units.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { openTimed, requireRange, timeFlag } from '../records/record-flags.ts';
-import { memberSelection } from '../sources/source-flags.ts';
+import { namedMembers } from '../sources/source-flags.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -25,7 +25,7 @@ interface ShownEvent extends NodeEvent {
   node: string;
 }
 
-/** Prints what happened: to all nodes of the cluster, or to a node without one. */
+/** Prints what happened to the nodes of the cluster. */
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
@@ -58,13 +58,11 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
   const toMs = timeFlag(invocation, 'until', clock);
   requireRange(fromMs, toMs);
   const kinds = invocation.texts('kind') as EventKind[];
-  const { args } = invocation;
   return {
     ...(fromMs !== undefined && { fromMs }),
     ...(toMs !== undefined && { toMs }),
     ...(kinds.length > 0 && { query: kindsQuery(kinds) }),
-    ...(args.length > 0 && { nodes: [...args] }),
-    ...memberSelection(invocation),
+    ...namedMembers(invocation, invocation.args),
     limit: invocation.number('limit') ?? DEFAULT_LIMIT,
   };
 }
@@ -73,7 +71,7 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
 async function fetchEvents(client: Client, request: EventsRequest, signal: AbortSignal) {
   const events: ShownEvent[] = [];
   const missing: string[] = [];
-  for await (const items of client.events({ nodes: ['*'], ...request, order: 'newest' }, { signal }))
+  for await (const items of client.events({ ...request, order: 'newest' }, { signal }))
     for (const item of items) {
       if (item.type !== 'end') events.push(...shown(item));
       else {
@@ -107,8 +105,7 @@ async function print(invocation: Invocation, events: readonly ShownEvent[], zone
     kind,
     visibleText(message),
   ]);
-  const titles = ['TIME', 'NODE', 'EVENT', 'WHAT HAPPENED'];
-  const columns = titles.map((title) => ({ title }));
+  const columns = ['TIME', 'NODE', 'EVENT', 'WHAT HAPPENED'].map((title) => ({ title }));
   await terminal.write(formatTable(columns, rows, terminal));
 }
 
@@ -127,7 +124,7 @@ async function follow(
   { client, request, zone, signal, printed }: FollowOptions,
 ): Promise<void> {
   const { limit: _limit, fromMs: _fromMs, ...filter } = request;
-  for await (const items of client.followEvents({ nodes: ['*'], ...filter }, { signal }))
+  for await (const items of client.followEvents(filter, { signal }))
     for (const item of items)
       if (item.type === 'record')
         for (const event of shown(item).filter((one) => !printed.has(eventKey(one))))

@@ -22,6 +22,7 @@ import {
   type MemberSelection,
   type MembershipState,
   type NodeState,
+  PortholeError,
   type SearchOptions,
   withCoverage,
   withoutSelection,
@@ -36,20 +37,19 @@ import { unreadPart } from '../requests/member-failure.ts';
 type RecordOperations = keyof ClusterCounts | 'logFiles' | 'search' | 'followLogs';
 type NodeOperations = 'config' | 'configHistory' | 'events' | 'followEvents';
 
+/** What a node must have for it. */
+export type NodeLogs = Pick<NodeState, RecordOperations>;
+
 /** The logs of one node as those of a cluster of it alone, read at once. */
 export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'> {
-  readonly #state: Pick<NodeState, RecordOperations>;
+  readonly #state: NodeLogs;
   readonly #id: string;
   readonly #departedReport: () => MemberReport | undefined;
   /** A record that goes to many followers is one object for all of them: it is encoded once. */
   readonly #records = new WeakMap<FoundRecord, ClusterFollowItem>();
 
   /** `departedReport`: how it stands, if it has left or failed and its recording answers. */
-  constructor(
-    state: Pick<NodeState, RecordOperations>,
-    id: string,
-    departedReport: () => MemberReport | undefined = () => undefined,
-  ) {
+  constructor(state: NodeLogs, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
     this.#state = state;
     this.#id = id;
     this.#departedReport = departedReport;
@@ -78,6 +78,8 @@ export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'
 
   async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     const { at, beforeMs, afterMs, limit } = request;
+    if ('node' in at && at.node !== this.#id)
+      throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(at.node)}`);
     const find = (query: SearchQuery) => collectRecords(this.#state.search(query, options), query.limit);
     const atMs = 'timeMs' in at ? at.timeMs : await recordTime(at, find);
     const asked = { id: this.#id, filter: contentOf(request), atMs, beforeMs, afterMs, limit, floors: undefined };

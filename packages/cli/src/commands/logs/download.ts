@@ -11,7 +11,7 @@ import { Progress, progressBar } from '../../output/progress.ts';
 import { statIfExists } from '../../sources/find-path.ts';
 import type { FileHolder } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { onlyMember, resolveNodeRef } from '../../sources/query-cluster.ts';
+import { onlyMember, resolveNodeRef } from '../../sources/resolve-node.ts';
 
 /** Downloads files byte for byte. A file is written completely or not at all. */
 export async function run(invocation: Invocation): Promise<number> {

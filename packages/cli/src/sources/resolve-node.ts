@@ -7,34 +7,9 @@ import { visibleText } from '../output/visible-text.ts';
 /** More would not help. */
 const SHOWN_IDS = 10;
 
-/** The result of a query, or of another one if the node does not support it. */
-export async function unlessUnsupported<T>(
-  query: () => Promise<T>,
-  other: (error: unknown) => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await query();
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return other(error);
-  }
-}
-
-/** Queries the cluster of a node; explains the error if the node does not support that. */
-export async function queryCluster<T>(node: Client, query: (client: Client) => Promise<T>): Promise<T> {
-  return unlessUnsupported<T>(
-    () => query(node),
-    (cause) => {
-      throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
-        cause,
-      });
-    },
-  );
-}
-
 /** The ids of all members, whether up or not. */
 export async function fetchMemberIds(node: Client): Promise<string[]> {
-  const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
+  const { nodes } = await node.nodes();
   return nodes.map(({ id }) => id);
 }
 
@@ -61,7 +36,7 @@ export async function resolveNodeRef(
 /** A node that is no longer a member, but in the archive. */
 async function findPastNode(node: Client, word: string): Promise<NodeRef | undefined> {
   try {
-    const reports = await fetchArchived(node, {});
+    const reports = await fetchArchived(node, { nodes: ['*'] });
     const found = parseNodeRef(
       word,
       reports.map(({ id }) => id),
@@ -81,7 +56,7 @@ export async function fetchArchived(
   options?: CallOptions,
 ): Promise<readonly MemberReport[]> {
   const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
-  for await (const items of node.search({ nodes: ['*'], ...request, ...selection }, options))
+  for await (const items of node.search({ ...request, ...selection }, options))
     for (const item of items) if (item.type === 'end') return item.members;
   throw new ProgramError(`the response of ${node.url} has no end`);
 }
