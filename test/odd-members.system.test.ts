@@ -166,7 +166,10 @@ describe('a member that sends what makes no sense', () => {
         if (records.length <= sound.length && change.text !== '')
           expect(found.some(({ type }) => type === 'skipped')).toBe(true);
         for (const item of found)
-          if (item.type !== 'record') expect(explainItem(item.type === 'end' ? item : { ...item, node: 'n' }, { isNamed: true })).toEqual(expect.any(String));
+          if (item.type !== 'record')
+            expect(explainItem(item.type === 'end' ? item : { ...item, node: 'n' }, { isNamed: true })).toEqual(
+              expect.any(String),
+            );
       }),
       { seed: 9, numRuns: runs(RUNS) },
     );

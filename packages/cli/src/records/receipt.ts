@@ -26,6 +26,8 @@ export interface ReportingResponse extends ResponseFacts {
   duplicates?: readonly (DuplicateFile & { node?: string })[];
 }
 
+const NAMED: Pick<LogSource, 'nodes'> = { nodes: 'several' };
+
 /** What all requests of one command line scanned and what they could not read. */
 export class Receipt {
   readonly #startedMs = performance.now();
@@ -37,8 +39,8 @@ export class Receipt {
   readonly #unread = new Map<string, { count: number; reason: string }>();
   scannedBytes = 0;
 
-  /** Of a source: its place, and whether its nodes are named. */
-  add(response: ReportingResponse, { place = '', nodes }: Pick<LogSource, 'place' | 'nodes'> = {}): void {
+  /** Of a source: its place, and whether its nodes are named, as they are without one. */
+  add(response: ReportingResponse, { place = '', nodes }: Pick<LogSource, 'place' | 'nodes'> = NAMED): void {
     const shown = (node: string | null | undefined) => (nodes ? (node ?? undefined) : undefined);
     const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = response;
     this.scannedBytes += scannedBytes + skippedBytes;
