@@ -134,11 +134,15 @@ describe('porthole nodes', () => {
     );
   });
 
-  it('of a node that only answers the contract shows that one', async () => {
+  it('needs more of a node than the contract, and says so', async () => {
     const url = await startLindbNode({});
-    const { code, stdout, stderr } = await runCli({ url }, 'nodes');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.split('\n')[1]).toMatch(/^ {2}lindb-root-0 \* +node +127\.0\.0\.1:\d+ +0\.4\.1 .* up$/);
+    for (const words of [['nodes'], ['events'], ['config', 'diff'], ['config', 'history']]) {
+      const { code, stdout, stderr } = await runCli({ url }, ...words);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(
+        /^porthole: .*\. It may only have the routes of the contract; name another node with --url\n$/,
+      );
+    }
   });
 });
 
@@ -283,16 +287,19 @@ describe('porthole logs of a cluster', () => {
     expect(await runCli(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
   });
 
-  it('a node that only implements the contract does not support cluster queries', async () => {
-    const url = await startLindbNode({ 'a.log': 'x\ny\n' });
-    const message = `porthole: the node at ${url} does not support cluster queries; use another node with --url\n`;
-    for (const words of [
-      ['logs', '--all'],
-      ['logs', 'ls', '--all'],
-      ['logs', 'around', '--time', '1m'],
-      ['config', 'diff'],
-    ])
-      expect(await runCli({ url }, ...words)).toEqual({ code: 2, stdout: '', stderr: message });
+  it('a node that only implements the contract is a cluster of one', async () => {
+    const url = await startLindbNode({
+      'a.log': '2026-11-15 11:00:00.000\tINFO\ta.go:1\t[A]: x\n2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: y\n',
+    });
+    const { host } = new URL(url);
+    const last = `${host}:a.log:2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: y\n`;
+    expect((await runCli({ url }, 'logs', '--all', '-n', '1', '--log-zone', 'UTC')).stdout).toBe(last);
+    expect(await runCli({ url }, 'logs', 'ls', '--all', '-o', 'names')).toMatchObject({
+      code: 0,
+      stdout: `${host}:a.log\n`,
+    });
+    const around = await runCli({ url }, 'logs', 'around', '-t', '2026-11-15T11:00:01Z', '--log-zone', 'UTC');
+    expect(around.stdout).toContain(' y a.go:1\n');
   });
 
   it('each node has its own colour on a terminal', async () => {
@@ -433,9 +440,9 @@ describe('porthole logs around', () => {
     );
   });
 
-  it('shows what all nodes logged around a time of the queried node, also under its former name "moment"', async () => {
+  it('shows what all nodes logged around a time of the queried node', async () => {
     const node = await startClusterNode({ responses: { '/log/around': [] } });
-    expect(await runCli(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({
+    expect(await runCli(node, 'logs', 'around', '-t', '11:00:02', '-n', '3')).toEqual({
       code: 1,
       stdout: '',
       stderr: '',

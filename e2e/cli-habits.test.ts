@@ -134,8 +134,8 @@ describe('logs around', () => {
     expect(await messages('n-1:broker.log', '-g', 'broker 3')).toEqual(['broker 3']);
     writeFileSync(join(cwd, 'here.log'), BROKER.replaceAll('broker', 'here'));
     expect(await messages('here.log', '--log-zone', 'UTC')).toEqual(['here 2', 'here 3', 'here 4']);
-    // At most so many on each side.
-    expect(await messages('broker.log', '-n', '1')).toEqual(['broker 2', 'broker 3']);
+    // The nearest ones, half of them before it.
+    expect(await messages('broker.log', '-n', '2')).toEqual(['broker 2', 'broker 3']);
   });
 
   it('takes a record together with a filter', async () => {

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type ClusterNodes, createClient } from '@porthole/client';
+import { createClient } from '@porthole/client';
 import {
   createSource,
   type FollowFrom,
@@ -38,10 +38,7 @@ const startNodes = (files: readonly MemberSetup['files'][]) =>
   startCluster(files.map((each) => ({ files: each ?? {} })));
 
 /** What the page of the first of these nodes reads, and what it requests for that: paths without their common prefix. */
-function openSources(
-  nodes: readonly Member[],
-  clusterNodes: Parameters<typeof createSource>[1]['clusterNodes'] = () => null,
-) {
+function openSources(nodes: readonly Member[]) {
   const requests: string[] = [];
   const client = createClient({
     url: nodes[0]?.url ?? '',
@@ -50,7 +47,7 @@ function openSources(
       return fetch(input, init);
     },
   });
-  const source = (...choices: SourceChoice[]) => createSource(choices, { client, clusterNodes, labels: [] });
+  const source = (...choices: SourceChoice[]) => createSource(choices, { client, labels: [] });
   return { nodes, requests, source };
 }
 
@@ -237,22 +234,6 @@ describe('one log of one node', () => {
     renameSync(join(dir, 'a.log'), join(dir, 'a.log.1'));
     writeFileSync(join(dir, 'a.log'), lines(10, 11));
     await eventually(() => expect(received).toEqual(['(started)', 'n1 line 9', 'rotated', 'n1 line 10', 'n1 line 11']));
-  });
-
-  it('times are those of the clock of the queried node', async () => {
-    const offsetMs = 5000;
-    const known = { nodes: [{ id: 'n1', clock: { offsetMs, uncertaintyMs: 1 } }] } as unknown as ClusterNodes;
-    const { source } = openSources(rotated(), () => known);
-    const log = source(A_LOG);
-    const page = await log.page({ direction: 'newer', from: { timeMs: FIRST_MS + 100_000 }, limit: 1, filter: ALL });
-    expect(page.records).toMatchObject([{ message: 'line 105', atMs: FIRST_MS + 100_000 }]);
-    const filter = { fromMs: FIRST_MS, toMs: FIRST_MS + 2000 };
-    expect(messages(await readAll(log, { direction: 'newer', from: 'start', limit: 10, filter }))).toEqual(
-      numbered(5, 6),
-    );
-    const histogram = await log.histogram({ filter, buckets: 1 });
-    expect(histogram.counted).toBeNull();
-    expect(histogram.buckets.reduce((sum, { counts }) => sum + (counts.INFO ?? 0), 0)).toBe(2);
   });
 });
 

@@ -74,8 +74,6 @@ export interface ArgumentDefinition {
 /** One command. Help, completion, the docs page and the parser are generated from it. */
 export interface CommandDefinition {
   name: string;
-  /** A former name that still works. */
-  alias?: string;
   about: string;
   args?: readonly ArgumentDefinition[];
   /** A function where loading them takes time that other commands should not spend. */

@@ -85,7 +85,7 @@ async function commandSections(command: CommandDefinition, parent: string): Prom
 }
 
 async function commandSection(command: CommandDefinition, name: string): Promise<string> {
-  const { about, alias, args = [], notes = [], examples = [] } = command;
+  const { about, args = [], notes = [], examples = [] } = command;
   const flags = await loadFlags(command);
   const hasSettings = flags.some(({ long }) => long === SETTING_FLAG);
   const settings = hasSettings ? await settingFlags() : new Set<string>();
@@ -94,7 +94,6 @@ async function commandSection(command: CommandDefinition, name: string): Promise
   const parts = [
     `### ${name}`,
     `\`${usage}\`: ${about}.`,
-    alias === undefined ? '' : `Also available as \`${alias}\`, its former name.`,
     flagTable(own, args),
     also,
     hasSettings ? 'Plus one flag for every setting of a node: [settings.md](settings.md).' : '',

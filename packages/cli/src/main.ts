@@ -121,6 +121,7 @@ function explainClientError(error: Error & { code?: string; url?: string }): str
 }
 
 const HINTS: Readonly<Record<string, string>> = {
+  NOT_SUPPORTED: 'It may only have the routes of the contract; name another node with --url',
   UNREACHABLE: 'Is the node running? Set its address with --url or PORTHOLE_URL ("porthole serve" starts one here)',
   UNAUTHENTICATED:
     'Pass a token with --token-file FILE or PORTHOLE_TOKEN, or a client certificate with --cert-file FILE and --key-file FILE',

@@ -31,7 +31,7 @@ async function manPage(
   names: readonly string[],
   { version, date }: Edition,
 ): Promise<string> {
-  const { about, alias, args = [], commands = [], notes = [], examples = [] } = command;
+  const { about, args = [], commands = [], notes = [], examples = [] } = command;
   const flags = await loadFlags(command);
   const page = names.join('-');
   const usage = [bold(names.join(' ')), ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(argumentUsage)];
@@ -48,7 +48,6 @@ async function manPage(
     ]),
     ...section('DESCRIPTION', [
       ...paragraph(`${about.charAt(0).toUpperCase()}${about.slice(1)}${about.endsWith('.') ? '' : '.'}`),
-      ...(alias === undefined ? [] : ['.PP', plain(`Also available as ${alias}, its former name.`)]),
       ...notes.flatMap((note) => ['.PP', ...paragraph(note)]),
     ]),
     ...section('COMMANDS', subcommands.flatMap(item)),

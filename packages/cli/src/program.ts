@@ -51,7 +51,7 @@ export function expandHelp(argv: readonly string[], tree: CommandDefinition): re
   const [node = '', program = '', first, ...names] = argv;
   if (first !== 'help' || names.length === 0) return argv;
   let at: CommandDefinition | undefined = tree;
-  for (const name of names) at = at?.commands?.find((child) => child.name === name || child.alias === name);
+  for (const name of names) at = at?.commands?.find((child) => child.name === name);
   return [node, program, ...names, ...(at ? ['--help'] : [])];
 }
 
@@ -93,8 +93,7 @@ async function addCommand(parent: Command, definition: CommandDefinition, branch
   // Positional options: flags after a subcommand belong to it, even if its parent has a flag of the same name.
   const command = parent.command(definition.name).description(definition.about).enablePositionalOptions();
   command.showHelpAfterError(`Run "${commandPath(command)} --help" for usage`);
-  if (definition.alias !== undefined) command.alias(definition.alias);
-  if (![definition.name, definition.alias].some((name) => name !== undefined && branch.isWanted(name))) {
+  if (!branch.isWanted(definition.name)) {
     for (const child of definition.commands ?? []) command.command(child.name).description(child.about);
     return;
   }

@@ -14,6 +14,8 @@ import type {
   Histogram,
   HistogramBucket,
   LogFileDetails,
+  LogSelection,
+  RecordFilter,
   ScanReport,
   SearchQuery,
   Top,
@@ -357,7 +359,7 @@ export interface ClusterTop extends Omit<Top, 'values' | 'end'>, CountsResponse 
 }
 
 /** What every member logged around one record or time. */
-export interface AroundRequest extends MemberSelection {
+export interface AroundRequest extends MemberSelection, LogSelection, Omit<RecordFilter, 'fromMs' | 'toMs'> {
   /** The record: a member and a cursor of it; or a time by this node's clock. */
   at: { node: string; cursor: string } | { timeMs: number };
   beforeMs: number;

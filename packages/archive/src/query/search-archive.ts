@@ -5,7 +5,6 @@ import {
   type ClusterRecord,
   type MemberSelection,
   PortholeError,
-  pickMembers,
 } from '@porthole/contract';
 import {
   decodeCursor,
@@ -353,10 +352,10 @@ export async function* searchAroundArchive(
   given: ArchiveOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const options = { budgetMs: AROUND_MS, ...given };
-  const { at, beforeMs, afterMs, limit } = request;
+  const { at, beforeMs, afterMs, limit, ...selection } = request;
   const atMs = 'timeMs' in at ? Math.ceil(at.timeMs) : await fetchRecordTime(deps, at, options);
   const range = { fromMs: atMs - beforeMs, toMs: atMs + afterMs + 1 };
-  const prepared = await prepareQuery(deps, { ...pickMembers(request), ...range }, options);
+  const prepared = await prepareQuery(deps, { ...selection, ...range }, options);
   yield [];
   const half = Math.floor(limit / 2);
   const sides = [
@@ -406,15 +405,26 @@ interface AroundSide {
 }
 
 async function nearest(
-  { run, table, where }: PreparedQuery,
+  { run, table, where, filter }: PreparedQuery,
   { window, order, count }: AroundSide,
 ): Promise<DecodedRow[]> {
   if (count === 0) return [];
-  const rows = await run.all<RecordRow>(
-    `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE ${where} AND ${windowToSql(window)} ` +
-      `ORDER BY ${orderToSql(order)} LIMIT ${quoteInteger(count)} BY node`,
-  );
-  return rows.map(decodeRow);
+  // If the engine decides, any number of rows that do not match may be nearer.
+  const limit = filter ? '' : `LIMIT ${quoteInteger(count)} BY node`;
+  const found: DecodedRow[] = [];
+  const counts = new Map<string, number>();
+  for await (const rows of run.rows<RecordRow>(
+    `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE ${where} AND ${windowToSql(window)} ORDER BY ${orderToSql(order)} ${limit}`,
+  )) {
+    const decoded = rows.map(decodeRow);
+    for (const each of filter ? await filter(decoded) : decoded) {
+      const before = counts.get(each.row.node) ?? 0;
+      if (before === count) continue;
+      counts.set(each.row.node, before + 1);
+      found.push(each);
+    }
+  }
+  return found;
 }
 
 /** The own time of an archived record; of one without a time, that of the record before it. */

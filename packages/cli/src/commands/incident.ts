@@ -1,32 +1,29 @@
-import type { IncidentQuery, NodeClient } from '@porthole/client';
+import type { IncidentQuery } from '@porthole/client';
 import {
   failures,
   type Incident,
   incidentHtml,
   incidentMarkdown,
   incidentText,
-  type MemberSelection,
   missingText,
   parseSpan,
   rangeProblem,
-  withoutSelection,
 } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { visibleJson, visibleText } from '../output/visible-text.ts';
 import { openTimed, timeFlag } from '../records/record-flags.ts';
-import { unlessUnsupported } from '../sources/query-cluster.ts';
-import { memberSelection } from '../sources/source-flags.ts';
+import { namedMembers } from '../sources/source-flags.ts';
 
 const DEFAULT_LAST_MS = 3_600_000;
 
-/** Prints what happened on the nodes of the cluster, or on a node without one. */
+/** Prints what happened on the nodes of the cluster. */
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
   const { client, zone, clock } = await openTimed(invocation, signal);
   const request = buildRequest(invocation, clock);
-  const incident = await fetchIncident(client, request, signal);
+  const incident = await client.incident(request, { signal });
   await terminal.write(format(incident));
   const missing = failures(incident.coverage);
   // The text names it at its end.
@@ -49,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>[2]): IncidentQuery & MemberSelection {
+function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>[2]): IncidentQuery {
   const last = invocation.text('last');
   const query = invocation.text('query');
   if (last !== undefined && invocation.text('from') !== undefined)
@@ -59,24 +56,10 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
   const fromMs = timeFlag(invocation, 'from', clock) ?? toMs - lastMs;
   const problem = rangeProblem({ name: '--from', timeMs: fromMs }, { name: '--to', timeMs: toMs });
   if (problem !== undefined) throw new ProgramError(problem);
-  const { args } = invocation;
   return {
-    ...{ fromMs, toMs },
+    fromMs,
+    toMs,
     ...(query !== undefined && { query }),
-    ...(args.length > 0 && { nodes: [...args] }),
-    ...memberSelection(invocation),
+    ...namedMembers(invocation, invocation.args),
   };
-}
-
-/** A node without a cluster reports about itself. */
-async function fetchIncident(
-  client: NodeClient,
-  request: IncidentQuery & MemberSelection,
-  signal: AbortSignal,
-): Promise<Incident> {
-  const own = withoutSelection(request);
-  return unlessUnsupported(
-    () => client.cluster.incident(request, { signal }),
-    () => client.incident(own, { signal }),
-  );
 }

@@ -1,7 +1,7 @@
-import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
+import { type ClusterItem, codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { bytesOf, isBatch, joinBytes, originAt, type RecordBatch } from '@porthole/records';
-import type { LogSource, LogState, PrintableRecord, PrintedSearch } from '../sources/log-source.ts';
+import type { Backend, LogSource, PrintableRecord, PrintedSearch } from '../sources/log-source.ts';
 import type { Receipt, ReportingResponse } from './receipt.ts';
 
 /** A later page has so many times as many records, up to the default of `search.max-records`: each costs every member a request. */
@@ -42,7 +42,7 @@ export async function* findPages<Batch>(
   { source, query }: { source: LogSource; query: Omit<SearchQuery, 'limit'> },
   { count, signal, receipt, sliceMs, isEnough = () => false, onMore }: FindOptions,
 ): AsyncGenerator<Batch, void, undefined> {
-  const { selection, maxRecords, place } = source;
+  const { selection, maxRecords } = source;
   let remaining = count;
   let start = query.start;
   let size = maxRecords;
@@ -58,7 +58,7 @@ export async function* findPages<Batch>(
         remaining -= found.count;
         if (found.batch !== undefined) yield found.batch;
         if (!found.end) continue;
-        receipt.add(found.end, place);
+        receipt.add(found.end, source);
         const { reason } = found.end;
         if (reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
         cursor = reason === 'exhausted' ? null : found.end.cursor;
@@ -87,34 +87,40 @@ export interface RecordList {
 }
 
 /** Pages of decoded records. */
-export function recordPages(state: Pick<LogState, 'searchLogs'>): OpenPage<RecordList> {
-  return async function* open(query, options) {
-    for await (const items of state.searchLogs(query, options)) {
-      const records: PrintableRecord[] = items.filter((item) => item.type === 'record');
-      const times = records.map(({ timeMs = Number.NaN, atMs = timeMs }) => atMs);
-      const last = items.at(-1);
-      const batch = records.length > 0 ? { records, times } : undefined;
-      yield { batch, count: records.length, end: last?.type === 'end' ? last : undefined };
-    }
-  };
+export function recordPages({ state }: Pick<Backend, 'state'>): OpenPage<RecordList> {
+  return (query, options) => recordLists(state.search(query, options));
 }
 
+/** The records of a search and their times, and its end. */
+export async function* recordLists(found: AsyncIterable<ClusterItem[]>): AsyncGenerator<Found<RecordList>> {
+  for await (const items of found) {
+    const records = items.filter((item) => item.type === 'record');
+    const times = records.map(({ timeMs = Number.NaN, atMs = timeMs }) => atMs);
+    const last = items.at(-1);
+    const batch = records.length > 0 ? { records, times } : undefined;
+    yield { batch, count: records.length, end: last?.type === 'end' ? last : undefined };
+  }
+}
+
+type PrintedSource = Pick<LogSource, 'searchPrinted' | 'place'>;
+
 /** Pages of JSON lines, as the search engine formats them; only of local files. `place`: see `LogSource`. */
-export function jsonPages(state: LogState, place: string | undefined): OpenPage<RecordBatch> | undefined {
-  if (!state.searchPrinted) return undefined;
+export function jsonPages({ searchPrinted, place }: PrintedSource): OpenPage<RecordBatch> | undefined {
+  if (!searchPrinted) return undefined;
   return async function* open(query, options) {
-    for await (const item of printed(state, query, options))
+    for await (const item of searchPrinted(query, { ...options, reusesMemory: true }))
       yield isBatch(item) ? found(place ? withTargets(item, place) : item) : { batch: undefined, count: 0, end: item };
   };
 }
 
 /** Pages of the text of records, as in their files; only of local files. For one source: it remembers how a page ended. */
-export function textPages(state: LogState): OpenPage<RecordBatch> | undefined {
-  if (!state.searchPrinted) return undefined;
+export function textPages({ searchPrinted }: PrintedSource): OpenPage<RecordBatch> | undefined {
+  if (!searchPrinted) return undefined;
   let isLineOpen = false;
   return async function* open(query, options) {
     let lacksNewline = isLineOpen;
-    for await (const item of printed(state, query, { ...options, asText: true })) {
+    const how: PrintedSearch = { ...options, reusesMemory: true, asText: true };
+    for await (const item of searchPrinted(query, how)) {
       if (!isBatch(item)) yield { batch: undefined, count: 0, end: item };
       else if (item.ends.length > 0) {
         yield found(lacksNewline ? afterNewline(item) : item);
@@ -123,10 +129,6 @@ export function textPages(state: LogState): OpenPage<RecordBatch> | undefined {
       }
     }
   };
-}
-
-function printed(state: LogState, query: SearchQuery, options: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
-  return state.searchPrinted?.(query, { ...options, reusesMemory: true }) ?? (async function* () {})();
 }
 
 function found(batch: RecordBatch) {

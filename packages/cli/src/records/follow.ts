@@ -1,10 +1,10 @@
 import { type ClusterFollowItem, type ClusterRecord, exactJson, formatBytes, reportText } from '@porthole/contract';
-import type { FollowItem, FollowQuery, FoundRecord, Zone } from '@porthole/logs';
+import type { FollowQuery, Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { visibleText } from '../output/visible-text.ts';
-import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
+import { type LogSource, type PrintableRecord, withoutNode } from '../sources/log-source.ts';
 import { Receipt } from './receipt.ts';
 import { recordFilter } from './record-flags.ts';
 import { RecordPrinter } from './record-printer.ts';
@@ -40,7 +40,7 @@ export async function follow(invocation: Invocation, options: FollowOptions): Pr
 }
 
 function rejectUnsupportedFlags(invocation: Invocation): void {
-  for (const flag of ['until', 'context', 'before-context', 'after-context'])
+  for (const flag of ['store', 'until', 'context', 'before-context', 'after-context'])
     if (invocation.text(flag) !== undefined) throw new ProgramError(`--${flag} cannot be combined with --follow`);
 }
 
@@ -52,7 +52,7 @@ async function followOne(
   const raw = style.format === 'raw';
   const cursor = invocation.text('cursor');
   const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : startFromTail(tail);
-  const query: FollowQuery = {
+  const query = {
     ...source.selection,
     ...filter,
     start,
@@ -61,7 +61,7 @@ async function followOne(
   };
   const receipt = new Receipt();
   const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false, signal, receipt });
-  for await (const items of source.state.followLogs(query, { signal })) {
+  for await (const items of source.state.follow(query, { signal })) {
     let records: PrintableRecord[] = [];
     const flush = async () => {
       await printer.print(records.map((record) => ({ source, record })));
@@ -79,8 +79,9 @@ async function followOne(
   }
 
   async function printEvent(item: FollowEvent): Promise<void> {
-    if (style.format === 'json') await invocation.terminal.write(`${exactJson(item)}\n`);
-    else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item)));
+    const isNamed = source.nodes !== undefined && 'node' in item;
+    if (style.format === 'json') await invocation.terminal.write(`${exactJson(isNamed ? item : withoutNode(item))}\n`);
+    else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item, { isNamed })));
   }
 }
 
@@ -90,12 +91,12 @@ function startFromTail(tail: number): FollowQuery['start'] {
 }
 
 /** What a follow emits besides records. */
-type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;
+type FollowEvent = Exclude<ClusterFollowItem, ClusterRecord>;
 
-/** Describes an event of a follow; for a cluster, prefixed with the node. */
-export function explainItem(item: FollowEvent): string {
+/** Describes an event of a follow, with its node in front where nodes were asked for. */
+export function explainItem(item: FollowEvent, { isNamed }: { isNamed: boolean }): string {
   if (item.type === 'member') return explainMember(item);
-  return 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
+  return isNamed && 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
 }
 
 function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
@@ -135,7 +136,7 @@ const GAP_REASONS = {
   gone: 'a file was removed before it could be read',
 } as const;
 
-function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap' }>): string {
+function explainGap({ family, reason, bytes }: Extract<FollowEvent, { type: 'gap' }>): string {
   const log = family === '' ? 'the logs' : family;
   const amount = bytes === null ? 'records' : `up to ${formatBytes(bytes)}`;
   return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;

@@ -6,7 +6,6 @@ import { SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import pico from 'picocolors';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formatRecord, type RecordStyle } from '../output/format-record.ts';
-import { LocalLogs } from '../sources/local-logs.ts';
 import { jsonPages } from './find-pages.ts';
 
 const STYLE: RecordStyle = {
@@ -47,7 +46,8 @@ describe('JSON lines of the search engine', () => {
     const lines: string[] = [];
     const times: number[] = [];
     let end: { reason: string } | undefined;
-    for await (const found of jsonPages(new LocalLogs(logs), place)?.(query, {}) ?? []) {
+    const source = { searchPrinted: logs.search.bind(logs), place };
+    for await (const found of jsonPages(source)?.(query, {}) ?? []) {
       if (found.batch) {
         lines.push(...textsOf(found.batch));
         times.push(...found.batch.times);

@@ -12,6 +12,7 @@ import {
 import type { Histogram } from '@porthole/logs';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
+import type { LogSource } from '../sources/log-source.ts';
 
 type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];
 
@@ -25,6 +26,8 @@ export interface ReportingResponse extends ResponseFacts {
   duplicates?: readonly (DuplicateFile & { node?: string })[];
 }
 
+const NAMED: Pick<LogSource, 'nodes'> = { nodes: 'several' };
+
 /** What all requests of one command line scanned and what they could not read. */
 export class Receipt {
   readonly #startedMs = performance.now();
@@ -36,24 +39,26 @@ export class Receipt {
   readonly #unread = new Map<string, { count: number; reason: string }>();
   scannedBytes = 0;
 
-  /** `place` is that of the source, see there. */
-  add(response: ReportingResponse, place = ''): void {
+  /** Of a source: its place, and whether its nodes are named, as they are without one. */
+  add(response: ReportingResponse, { place = '', nodes }: Pick<LogSource, 'place' | 'nodes'> = NAMED): void {
+    const shown = (node: string | null | undefined) => (nodes ? (node ?? undefined) : undefined);
     const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = response;
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
-      const label = `${place}${fileLabel(duplicate)}`;
+      const label = `${place}${fileLabel({ node: shown(duplicate.node), file: duplicate.file })}`;
       this.#notices.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
     }
     for (const { node, file, code, detail } of problems) {
-      const label = `${place}${fileLabel({ node, file })}`;
+      const label = `${place}${fileLabel({ node: shown(node), file })}`;
       // Not requested by name, so nothing is missing.
       if (code === 'LEFT_OUT') this.#leftOut.add(label);
       else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
     }
     const coverage = coverageOf(response);
-    const missing = coverage.missing.map((part) =>
-      part.node === null && part.reason === 'unreadable' ? { ...part, detail: `${place}${part.detail}` } : part,
-    );
+    const missing = coverage.missing.map((part) => {
+      const detail = part.reason === 'unreadable' ? `${place}${part.detail}` : part.detail;
+      return { ...part, node: shown(part.node) ?? null, detail };
+    });
     this.#coverages.push({ ...coverage, missing });
   }
 

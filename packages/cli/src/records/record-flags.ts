@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   explainQuery,
   formatQuery,
@@ -29,7 +29,6 @@ import {
 import { FILTERS, readParameters } from '../parameter-flags.ts';
 import type { LogSource } from '../sources/log-source.ts';
 import { openNode } from '../sources/open-node.ts';
-import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { checkQuery } from '../sources/source-flags.ts';
 
 /** The zone for reading and showing times: `--time-zone`, or that of the logs. */
@@ -47,14 +46,10 @@ export async function openTimed(invocation: Invocation, signal: AbortSignal) {
 /** The zone in which a command reads and prints times, and the clock of the node for relative ones. */
 export async function shownTimes(
   invocation: Invocation,
-  node: Pick<NodeClient, 'describe'>,
+  node: Pick<Client, 'describe'>,
   signal: AbortSignal,
 ): Promise<{ zone: Zone; clock: RequestClock }> {
-  const { timeZone, clockMs } = await unlessUnsupported<{ timeZone?: string; clockMs: number }>(
-    () => node.describe({ signal }),
-    // clock: a node that only answers the contract does not tell its own
-    () => ({ clockMs: Date.now() }),
-  );
+  const { timeZone, clockMs } = await node.describe({ signal });
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
   return { zone, clock: { nowMs: clockMs, offsetMsAt: zone.offsetMsAt } };
 }
@@ -90,7 +85,7 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   const choice = invocation.text('prefix') ?? 'auto';
   const isMany = readsSeveralFiles(sources);
   // Lines of several nodes are of no use without their node, wherever they are piped to.
-  const isOfNodes = sources.some(({ isCluster, isOneNode }) => isCluster && (!isOneNode || sources.length > 1));
+  const isOfNodes = sources.some(({ nodes }) => nodes === 'several' || (nodes === 'one' && sources.length > 1));
   const isNeeded = (format === 'pretty' && isMany) || (format === 'raw' && isOfNodes);
   const prefix = choice === 'always' || (choice === 'auto' && isNeeded);
   const texts = [
@@ -112,12 +107,12 @@ function foundTexts(node: QueryNode | undefined): string[] {
 
 function readsSeveralFiles(sources: readonly LogSource[]): boolean {
   const [first] = sources;
-  return sources.length > 1 || first?.isCluster === true || first?.selection.file === undefined;
+  return sources.length > 1 || first?.nodes !== undefined || first?.selection.file === undefined;
 }
 
 /** Columns of tables and CSV unless `--fields` names them. */
 function defaultColumns(sources: readonly LogSource[], hasFile: boolean): string[] {
-  const node = sources.some(({ isCluster }) => isCluster) ? ['node'] : [];
+  const node = sources.some(({ nodes }) => nodes) ? ['node'] : [];
   return ['time', 'level', ...node, ...(hasFile ? ['file'] : []), 'source', 'component', 'message'];
 }
 

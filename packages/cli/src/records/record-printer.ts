@@ -2,7 +2,7 @@ import type { FoundRecord } from '@porthole/logs';
 import { formatPrefix, formatRecord, type RecordStyle } from '../output/format-record.ts';
 import type { Progress } from '../output/progress.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { FileHolder, PrintableRecord } from '../sources/log-source.ts';
+import { type FileHolder, type PrintableRecord, withoutNode } from '../sources/log-source.ts';
 import type { SourcedRecord } from './merge-sources.ts';
 import type { Receipt } from './receipt.ts';
 
@@ -37,7 +37,8 @@ export class RecordPrinter {
   }
 
   async print(records: readonly SourcedRecord[]): Promise<void> {
-    for (const each of records) {
+    for (const { source, record } of records) {
+      const each = { source, record: source.nodes ? record : withoutNode(record) };
       if (this.#options.hasContext && this.#options.style.format !== 'json') await this.#addGroup(each);
       else await this.#add(each);
     }

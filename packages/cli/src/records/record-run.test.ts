@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { LocalLogs } from '../sources/local-logs.ts';
-import type { LogSource, LogState } from '../sources/log-source.ts';
+import type { LogSource } from '../sources/log-source.ts';
+import { OwnLogs } from '../sources/own-logs.ts';
 import { RecordRun } from './record-run.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -67,13 +68,12 @@ describe('records printed without decoding them', () => {
     const query = { order, before: 0, after: 0, raw: format === 'raw' } as const;
     const queries = dirs.slice(0, sources).map((dir, index) => {
       const logs = new LocalLogs(dir);
-      const decoded = { searchLogs: logs.searchLogs.bind(logs) } as LogState;
       const source: LogSource = {
         label: '',
-        state: isDecoded ? decoded : logs,
+        state: new OwnLogs(logs),
+        ...(!isDecoded && { searchPrinted: logs.search.bind(logs) }),
         selection: file === undefined ? {} : { file },
         holderFor: () => logs,
-        isCluster: false,
         zone,
         clockAheadMs: 0,
         maxRecords: page,

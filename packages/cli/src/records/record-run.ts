@@ -1,4 +1,4 @@
-import { absenceText } from '@porthole/contract';
+import { absenceText, selectsMembers } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 import type { RecordBatch, Timed } from '@porthole/records';
 import { EXIT } from '../exit.ts';
@@ -82,7 +82,7 @@ export class RecordRun {
 
   /** The matching records of one source. */
   lane(query: SourceQuery): Lane<RecordList> {
-    return this.#find(query, recordPages(query.source.state));
+    return this.#find(query, recordPages(query.source));
   }
 
   /** Prints the matching records of all sources, merged by time, as they are found. */
@@ -107,8 +107,7 @@ export class RecordRun {
     const isExact = format === 'raw' && !prefix && !this.#hasContext;
     if (isTty || !(isExact || format === 'json')) return undefined;
     const opened = queries.flatMap((query) => {
-      const { state, place } = query.source;
-      const open = isExact ? textPages(state) : jsonPages(state, place);
+      const open = isExact ? textPages(query.source) : jsonPages(query.source);
       return open ? [{ query, open }] : [];
     });
     return opened.length === queries.length ? opened : undefined;
@@ -188,14 +187,15 @@ export class RecordRun {
 /** How much text such a file contains is not known. */
 const COMPRESSED = /\.(gz|zst|xz|bz2)$/i;
 
-type SizedSource = Pick<LogSource, 'selection'> & { state: Pick<LogSource['state'], 'listLogs'> };
+type SizedSource = Pick<LogSource, 'selection' | 'listLogs'>;
 
 /** Bytes of text that searches of these sources can read; `undefined` if that is not known. */
 export async function totalBytes(sources: readonly SizedSource[], signal: AbortSignal): Promise<number | undefined> {
   let bytes = 0;
-  for (const { state, selection } of sources) {
+  for (const { listLogs, selection } of sources) {
     const { file, family } = selection;
-    const entries = family === undefined ? await state.listLogs?.({ signal }) : undefined;
+    const isKnown = family === undefined && !selectsMembers(selection);
+    const entries = isKnown ? await listLogs?.({ signal }) : undefined;
     if (!entries) return undefined;
     const selected = entries.filter(({ name }) => file === undefined || name === file);
     if (selected.some(({ name }) => COMPRESSED.test(name))) return undefined;

@@ -8,23 +8,24 @@ const entries = [
   { name: 'a.log', size: 300 },
   { name: 'b.log', size: 100 },
 ];
-const state = { listLogs: async () => entries };
-const packed = { listLogs: async () => [...entries, { name: 'a.log.1.gz', size: 1 }] };
+const listLogs = async () => entries;
+const listPacked = async () => [...entries, { name: 'a.log.1.gz', size: 1 }];
 
 it.each([
-  ['all files', [{ state, selection: {} }], 400],
-  ['one file', [{ state: packed, selection: { file: 'a.log' } }], 300],
+  ['all files', [{ listLogs, selection: {} }], 400],
+  ['one file', [{ listLogs: listPacked, selection: { file: 'a.log' } }], 300],
   [
     'several sources',
     [
-      { state, selection: {} },
-      { state, selection: { file: 'b.log' } },
+      { listLogs, selection: {} },
+      { listLogs, selection: { file: 'b.log' } },
     ],
     500,
   ],
-  ['compressed files', [{ state: packed, selection: {} }], undefined],
-  ['a family', [{ state, selection: { family: 'a.log' } }], undefined],
-  ['what lists no sizes', [{ state: {}, selection: {} }], undefined],
+  ['compressed files', [{ listLogs: listPacked, selection: {} }], undefined],
+  ['a family', [{ listLogs, selection: { family: 'a.log' } }], undefined],
+  ['several nodes', [{ listLogs, selection: { nodes: ['*'] } }], undefined],
+  ['what lists no sizes', [{ selection: {} }], undefined],
 ])('the bytes of %s', async (_what, sources, bytes) => {
   expect(await totalBytes(sources, signal)).toBe(bytes);
 });

@@ -2,23 +2,24 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type CallOptions, type FileRequest, PortholeError, type SearchOptions } from '@porthole/contract';
-import type {
-  DigestQuery,
-  FieldsQuery,
-  FollowItem,
-  FollowQuery,
-  FoundRecord,
-  Histogram,
-  HistogramQuery,
-  LogDir,
-  LogSelection,
-  RecordFilter,
-  SearchItem,
-  SearchQuery,
-  TopQuery,
-} from '@porthole/logs';
+import {
+  type AroundRequest,
+  type AskedRange,
+  type CallOptions,
+  type ClusterFollowItem,
+  type ClusterItem,
+  type CountQueries,
+  coverageOf,
+  type FileRequest,
+  type FollowOptions,
+  type LogFilesRequest,
+  PortholeError,
+  type ResponseFacts,
+  type SearchOptions,
+} from '@porthole/contract';
+import type { FollowQuery, FoundRecord, LogDir, LogSelection, RecordFilter, SearchQuery } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
+import type { ScanReport } from '@porthole/logs/types';
 import { type JournalRange, JournalSpool, parseUnitName, UNIT_NAMES } from '@porthole/server/journal';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -26,6 +27,7 @@ import { visibleText } from '../output/visible-text.ts';
 import { journalUnit } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogState } from './log-source.ts';
+import { OwnLogs } from './own-logs.ts';
 
 /** The temporary copy that is queried has at most this size: the newest entries are kept. */
 const MAX_BYTES = 256 * 1024 ** 2;
@@ -71,7 +73,8 @@ function parseUnit(target: string): string | undefined {
 
 /** What was copied for the first query. */
 interface Copy {
-  logs: LocalLogs;
+  logs: OwnLogs;
+  files: LocalLogs;
   dir: LogDir;
   spool: JournalSpool;
   /** Why records may be missing. */
@@ -94,58 +97,63 @@ class JournalLogs implements LogState, FileHolder {
     process.once('exit', this.#remove);
   }
 
-  async logFiles(options?: CallOptions) {
-    return (await this.#open({ range: 'all', isPart: true }, options)).logs.logFiles(options);
+  async logFiles(request?: LogFilesRequest, options?: CallOptions) {
+    return (await this.#open(ALL, options)).logs.logFiles(request, options);
   }
 
   async openLog(request: FileRequest) {
-    return (await this.#open({ range: 'all', isPart: true })).logs.openLog(request);
+    return (await this.#open(ALL)).files.openLog(request);
   }
 
-  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+  async *search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     const copy = await this.#open(queryRange(query), options);
     const { start, ...rest } = query;
-    const from = start && 'cursor' in start ? { start: { cursor: await findCursor(copy, start.cursor) } } : { start };
-    const found = { ...rest, ...(from.start && { start: from.start }) };
-    for await (const items of copy.logs.searchLogs(found, options))
-      yield items.map((item) => (item.type === 'end' ? withLimits(item, copy) : withJournalCursor(item)));
+    const from = start && 'cursor' in start ? { cursor: await findCursor(copy, start.cursor) } : start;
+    const found = copy.logs.search({ ...rest, ...(from && { start: from }) }, options);
+    yield* ofJournal(found, copy, query);
   }
 
-  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+  async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
+    const { at, beforeMs, afterMs } = request;
+    const range = 'timeMs' in at ? { fromMs: at.timeMs - beforeMs, toMs: at.timeMs + afterMs + 1 } : {};
+    const copy = await this.#open(queryRange(range), options);
+    yield* ofJournal(copy.logs.around(request, options), copy, range);
+  }
+
+  async *follow(query: FollowQuery, options: FollowOptions = {}): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     const copy = await this.#open(followRange(query), options);
     const { start } = query;
     const from =
       typeof start === 'object' && 'cursor' in start ? { cursor: await findCursor(copy, start.cursor) } : start;
     copy.spool.start();
-    for await (const items of copy.logs.followLogs({ ...query, start: from }, options))
+    for await (const items of copy.logs.follow({ ...query, start: from }, options))
       yield items.map((item) => (item.type === 'record' ? withJournalCursor(item) : item));
   }
 
-  logHistogram(query: HistogramQuery, options: SearchOptions = {}) {
-    return this.#count(query, options, (logs) => logs.logHistogram(query, options));
+  histogram(query: CountQueries['logHistogram'], options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.histogram(query, options));
   }
 
-  async logDigest(query: DigestQuery, options: SearchOptions = {}) {
-    const digest = await this.#count(query, options, (logs) => logs.logDigest(query, options));
+  async digest(query: CountQueries['logDigest'], options: SearchOptions = {}) {
+    const digest = await this.#count(query, options, (logs) => logs.digest(query, options));
     return { ...digest, groups: digest.groups.map((group) => ({ ...group, sample: withJournalCursor(group.sample) })) };
   }
 
-  logTop(query: TopQuery, options: SearchOptions = {}) {
-    return this.#count(query, options, (logs) => logs.logTop(query, options));
+  fields(query: CountQueries['logFields'], options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.fields(query, options));
   }
 
-  logFields(query: FieldsQuery, options: SearchOptions = {}) {
-    return this.#count(query, options, (logs) => logs.logFields(query, options));
+  top(query: CountQueries['logTop'], options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.top(query, options));
   }
 
-  async #count<T extends Pick<Histogram, 'end'>>(
+  async #count<T extends LimitedResponse>(
     query: RecordFilter,
     options: SearchOptions,
-    count: (logs: LocalLogs) => Promise<T>,
+    count: (logs: OwnLogs) => Promise<T>,
   ): Promise<T> {
     const copy = await this.#open(queryRange(query), options);
-    const counted = await count(copy.logs);
-    return { ...counted, end: withLimits(counted.end, copy) };
+    return withLimits(await count(copy.logs), copy, query);
   }
 
   async close(): Promise<void> {
@@ -173,7 +181,8 @@ class JournalLogs implements LogState, FileHolder {
       throw error;
     }
     const dir = await this.#deps.openDir(this.#deps.dir);
-    return { logs: new LocalLogs(dir), dir, spool, limits: explainLimits(spool, { range, isPart }) };
+    const files = new LocalLogs(dir);
+    return { logs: new OwnLogs(files), files, dir, spool, limits: explainLimits(spool, { range, isPart }) };
   }
 }
 
@@ -185,8 +194,23 @@ function explainLimits(spool: JournalSpool, { range, isPart }: ReadRange): strin
   return reasons.length === 0 ? undefined : reasons.join('; ');
 }
 
-function withLimits<T extends Histogram['end']>(end: T, { limits }: Copy): T {
-  return limits === undefined ? end : { ...end, limits };
+/** Records with cursors of journald, and an end that says what the copy lacks. */
+async function* ofJournal(
+  found: AsyncIterable<ClusterItem[]>,
+  copy: Copy,
+  asked: AskedRange,
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  for await (const items of found)
+    yield items.map((item) => (item.type === 'end' ? withLimits(item, copy, asked) : withJournalCursor(item)));
+}
+
+type LimitedResponse = ResponseFacts & { end?: ScanReport };
+
+function withLimits<T extends LimitedResponse>(response: T, { limits }: Copy, { fromMs, toMs }: AskedRange): T {
+  if (limits === undefined) return response;
+  const coverage = coverageOf({ ...response, coverage: undefined, limits }, { fromMs, toMs });
+  const { end } = response;
+  return { ...response, coverage, ...(end ? { end: { ...end, limits } } : { limits }) };
 }
 
 /** The cursor in the copy for one of journald; those of the copy are returned as they are. */
@@ -194,7 +218,7 @@ async function findCursor({ logs }: Copy, cursor: string): Promise<string> {
   if (!isJournalCursor(cursor)) return cursor;
   const terms = [`"__CURSOR":${JSON.stringify(cursor)}`];
   const query = { terms, caseSensitive: true, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
-  for await (const items of logs.searchLogs(query))
+  for await (const items of logs.search(query))
     for (const item of items) if (item.type === 'record') return item.cursor;
   throw new PortholeError(
     'CURSOR_GONE',
@@ -202,7 +226,7 @@ async function findCursor({ logs }: Copy, cursor: string): Promise<string> {
   );
 }
 
-function withJournalCursor(record: FoundRecord): FoundRecord {
+function withJournalCursor<T extends FoundRecord>(record: T): T {
   const { before, after, context } = record;
   const cursor = context?.__CURSOR;
   return {
@@ -228,6 +252,8 @@ export interface ReadRange {
   /** The query needs no more than that: nothing is missing where it ends. */
   isPart: boolean;
 }
+
+const ALL: ReadRange = { range: 'all', isPart: true };
 
 export function isJournalCursor(cursor: string): boolean {
   return CURSOR.test(cursor);

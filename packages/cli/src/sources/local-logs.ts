@@ -1,5 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CallOptions, type FileRequest, loadGaps, type SearchOptions, searchItems } from '@porthole/contract';
+import type { NodeLogs } from '@porthole/cluster/alone';
+import {
+  type CallOptions,
+  type FileRequest,
+  type LogFilesOptions,
+  loadGaps,
+  type SearchOptions,
+  searchItems,
+} from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -7,48 +15,43 @@ import type {
   FollowQuery,
   HistogramQuery,
   LogDir,
-  SearchItem,
   SearchQuery,
   TopQuery,
 } from '@porthole/logs';
 import { awaitedLater } from '@porthole/logs/shared';
 import type { SearchEnd } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
-import type { FileHolder, LogState, PrintedSearch } from './log-source.ts';
+import type { FileHolder, PrintedSearch } from './log-source.ts';
 import type { StdinSpool } from './stdin-spool.ts';
 
-/** A local directory with the interface of a node. */
-export class LocalLogs implements LogState, FileHolder {
+/** A local directory as a node has it. */
+export class LocalLogs implements NodeLogs, FileHolder {
   protected readonly dir: LogDir;
 
   constructor(dir: LogDir) {
     this.dir = dir;
   }
 
-  logFiles(options?: CallOptions) {
-    return this.dir.details(options);
-  }
-
   listLogs() {
     return this.dir.list();
+  }
+
+  logFiles(options?: LogFilesOptions) {
+    return this.dir.details(options);
   }
 
   openLog({ file, text = false }: FileRequest) {
     return this.dir.open(file, { text });
   }
 
-  searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
-    return searchItems(this.dir, query, options);
-  }
-
-  searchPrinted(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
+  search(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
     return this.dir.search(query, options);
   }
 
   followLogs(query: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
     return loadGaps<FollowItem>(this.dir.follow(query, options), query, {
       ...options,
-      search: (_, missed) => this.searchLogs(missed, options),
+      search: (_, missed) => searchItems(this, missed, options),
       wait: (ms, signal) => wait(ms, undefined, signal && { signal }),
     });
   }
@@ -108,7 +111,7 @@ export class StdinLogs extends LocalLogs {
   ): AsyncGenerator<FollowItem[]> {
     const start = cursor === undefined ? {} : { start: { cursor } };
     const query = { ...filter, order: 'oldest', before: 0, after: 0, limit: Number.MAX_SAFE_INTEGER } as const;
-    for await (const items of this.searchLogs({ ...query, ...start }, options)) {
+    for await (const items of searchItems(this, { ...query, ...start }, options)) {
       const records = items.filter((item) => item.type === 'record');
       if (records.length > 0) yield records;
     }

@@ -1,76 +1,32 @@
 import type { NodeClient } from '@porthole/client';
-import type {
-  CallOptions,
-  ClusterDigest,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterTop,
-  MemberSelection,
-  NodeDescription,
-  NodeState,
-  SearchOptions,
-} from '@porthole/contract';
-import {
-  createZone,
-  type Digest,
-  type DigestQuery,
-  type Fields,
-  type FieldsQuery,
-  type FollowItem,
-  type FollowQuery,
-  type Histogram,
-  type HistogramQuery,
-  type LogEntry,
-  type LogFileDetails,
-  type LogSelection,
-  type SearchItem,
-  type SearchQuery,
-  type Top,
-  type TopQuery,
-  type Zone,
-} from '@porthole/logs';
+import type { MemberSelection, SearchOptions } from '@porthole/contract';
+import type { LogEntry, LogSelection, SearchQuery, Zone } from '@porthole/logs';
 import type { SearchEnd } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
+
+export type { PrintableRecord } from '../output/record-layout.ts';
+
+/** What logs are asked: over HTTP a node and through it its cluster, local logs as a cluster of one in this process. */
+export type LogState = Pick<
+  NodeClient,
+  'logFiles' | 'search' | 'follow' | 'around' | 'histogram' | 'digest' | 'fields' | 'top'
+>;
+
+/** A node or directory that has a file. */
+export type FileHolder = Pick<NodeClient, 'openLog'>;
 
 /** A search for records that are printed as they come. */
 export type PrintedSearch = SearchOptions & { asText?: boolean };
 
-export type { PrintableRecord } from '../output/record-layout.ts';
-
-/** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
-export interface LogState {
-  logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
-  /** Names and sizes only, without reading the files. */
-  listLogs?(options?: CallOptions): Promise<LogEntry[]>;
-  searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
-  /** The same as they are printed: as lines of JSON, or as text in the files. Only of local files. */
-  searchPrinted?(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd>;
-  followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
-  logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
-  logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
-  logTop(query: TopQuery, options?: SearchOptions): Promise<Top | ClusterTop>;
-  logFields(query: FieldsQuery, options?: SearchOptions): Promise<Fields | ClusterFields>;
-}
-
-/** A node or directory that has a file. */
-export type FileHolder = Pick<NodeState, 'openLog'>;
-
-/** The logs that one argument selects, and where to query them. */
-export interface LogSource {
-  /** A path, or a name on a node. */
-  label: string;
-  /** What distinguishes its files from those of the other sources: a directory or host with a slash, or nothing. */
-  place?: string;
+/** Where logs are asked. */
+export interface Backend {
   state: LogState;
-  selection: LogSelection;
   /** Returns the holder of the files of a record of this node. */
   holderFor(node: string | undefined): FileHolder;
-  /** Whether its records come from nodes of a cluster, usually several. */
-  isCluster: boolean;
-  /** One of them was named, not selected by a pattern. */
-  isOneNode?: boolean;
+  /** Records as they are printed, as lines of JSON or as text in the files, without decoding them. Only of local files. */
+  searchPrinted?(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd>;
+  /** Names and sizes of the files, without reading them; of the node that is asked. */
+  listLogs?(options?: Pick<SearchOptions, 'signal'>): Promise<LogEntry[]>;
   /** Time zone of the logs. */
   zone: Zone;
   /** How far the clock of the node is ahead of ours. */
@@ -79,38 +35,26 @@ export interface LogSource {
   maxRecords: number;
 }
 
+/** The logs that one argument selects, and where to ask for them. */
+export interface LogSource extends Backend {
+  /** A path, or a name on a node. */
+  label: string;
+  /** What distinguishes its files from those of the other sources: a directory or host with a slash, or nothing. */
+  place?: string;
+  /** Part of every request: which logs, and of which nodes. */
+  selection: LogSelection & MemberSelection;
+  /** Whether records are printed with their node: `one` was named, or there may be `several`. */
+  nodes?: 'one' | 'several' | undefined;
+}
+
 /** All sources of one command line; `close` releases them. */
 export interface OpenSources {
   sources: readonly LogSource[];
   close(): Promise<void>;
 }
 
-/** The logs of some members of the cluster of a node, which describes itself so. */
-export function clusterBackend(
-  { cluster }: Pick<NodeClient, 'cluster'>,
-  members: MemberSelection,
-  { timeZone, clockMs }: Pick<NodeDescription, 'timeZone' | 'clockMs'>,
-): Omit<LogSource, 'label' | 'selection' | 'maxRecords'> {
-  const of = <Query extends object>(query: Query) => ({ ...query, ...members });
-  // Asked for with each record: a client for each of them takes as long as printing it.
-  const holders = new Map<string, FileHolder>();
-  return {
-    state: {
-      logFiles: async (options) => (await cluster.logFiles(members, options)).files,
-      searchLogs: (query, options) => cluster.searchLogs(of(query), options),
-      followLogs: (query, options) => cluster.followLogs(of(query), options),
-      logHistogram: (query, options) => cluster.logHistogram(of(query), options),
-      logDigest: (query, options) => cluster.logDigest(of(query), options),
-      logTop: (query, options) => cluster.logTop(of(query), options),
-      logFields: (query, options) => cluster.logFields(of(query), options),
-    },
-    holderFor: (node = '') => {
-      const holder = holders.get(node) ?? cluster.member(node);
-      holders.set(node, holder);
-      return holder;
-    },
-    isCluster: true,
-    zone: createZone(timeZone),
-    clockAheadMs: clockMs - Date.now(),
-  };
+/** A record or event of a node that was not asked for as one: printed without it. */
+export function withoutNode<T extends object>(item: T): Omit<T, 'node' | 'atMs'> {
+  const { node: _node, atMs: _atMs, ...own } = item as T & { node?: string; atMs?: number };
+  return own;
 }

@@ -1,20 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { NodeClient } from '@porthole/client';
-import { codeOf, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
-import { createZone, LogDir, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
+import { codeOf, type MemberSelection, pickMembers, ResponseClock, selectsMembers } from '@porthole/contract';
+import { createZone, LogDir, type LogSelection, nearestNames, WorkerPool } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
-import type { TailNode } from '@porthole/server/contract-node';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, isJournal, journalLog, type LocalPath, meantText, nearFiles } from './find-path.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
-import { clusterBackend, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
+import type { Backend, FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
-import { queryCluster, resolveNodeRef } from './query-cluster.ts';
-import { checkQuery, localFormats, localOptions, memberSelection } from './source-flags.ts';
+import { OwnLogs } from './own-logs.ts';
+import { resolveNodeRef } from './resolve-node.ts';
+import { checkQuery, localOptions, memberSelection, storeFlag } from './source-flags.ts';
 import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 
 /** In addition to the main thread, which scans as well. */
@@ -23,26 +22,27 @@ const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
 /** The first request to a node asks for so many: `search.max-records` is ten times as many by default. */
 const NODE_RECORDS = 1000;
 
-/** For a node that serves only the ends of its files: some ten thousand records of each. */
-const CONTRACT_LIMITS = {
-  tailBytes: 5 * 1024 ** 2,
-  maxTotalBytes: 512 * 1024 ** 2,
-  maxFiles: 1000,
-  maxFileBytes: 64 * 1024 ** 2,
-};
-
 /** Local queries have no limit; records are printed as they are found. */
 const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
 
-/** Opens the source of each argument; without arguments, what is piped in, else all logs of the node. */
-export async function openSources(invocation: Invocation, targets: readonly string[]): Promise<OpenSources> {
+/**
+ * Opens the source of each argument, after all logs of `members` if these are given; without any, what is piped in, else
+ * all logs of the node.
+ */
+export async function openSources(
+  invocation: Invocation,
+  targets: readonly string[],
+  members?: MemberSelection,
+): Promise<OpenSources> {
   checkQuery(invocation);
   const opener = new SourceOpener(invocation);
-  const isPiped = targets.length === 0 && !wantsNode(invocation) && hasPipedInput();
+  const isByDefault = targets.length === 0 && members === undefined;
+  const isPiped = isByDefault && !wantsNode(invocation) && hasPipedInput();
   const byDefault = isPiped ? STDIN : undefined;
   try {
     const sources: LogSource[] = [];
-    for (const target of targets.length === 0 ? [byDefault] : targets) sources.push(await opener.open(target));
+    if (members) sources.push(await opener.openMembers(members));
+    for (const target of isByDefault ? [byDefault] : targets) sources.push(await opener.open(target));
     // Followed, it may be empty only so far.
     if (isPiped && opener.isInputEmpty && !invocation.isOn('follow')) invocation.terminal.note(NO_INPUT);
     return { sources: tellApart(sources), close: () => opener.close() };
@@ -51,6 +51,8 @@ export async function openSources(invocation: Invocation, targets: readonly stri
     throw error;
   }
 }
+
+const NO_FILES = { files: [] };
 
 /** More names would not help. */
 const SHOWN_NAMES = 10;
@@ -67,7 +69,7 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
     const name = selection.file ?? selection.family;
     if (name === undefined) continue;
     // Without a list, the error says what it can.
-    const listed = await state.logFiles().catch(() => []);
+    const { files: listed } = await state.logFiles(pickMembers(selection)).catch(() => NO_FILES);
     const names = [...new Set(listed.flatMap((each) => [each.name, each.family]))];
     if (names.includes(name)) continue;
     for (const found of nearestNames(name, names)) near.add(found);
@@ -85,12 +87,12 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
 /** Gives each source a place where files of another one may have the same name. */
 function tellApart(sources: readonly LogSource[]): LogSource[] {
   return sources.map((source, index) => {
-    const { label, isCluster, selection } = source;
+    const { label, nodes, selection } = source;
     const name = selection.file ?? selection.family;
     const isAmbiguous = sources.some(
       (other, at) => at !== index && [undefined, name].includes(other.selection.file ?? other.selection.family),
     );
-    if (isCluster || label === STDIN || (name !== undefined && !isAmbiguous) || sources.length < 2) return source;
+    if (nodes || label === STDIN || (name !== undefined && !isAmbiguous) || sources.length < 2) return source;
     if (isUrl(label)) return { ...source, place: `${new URL(label).host}/` };
     const dir = name === undefined ? label : dirname(label);
     return { ...source, place: dir === '' || dir === '.' ? '' : join(dir, '/') };
@@ -106,21 +108,9 @@ const NO_INPUT = 'standard input is empty; to read the logs of a node instead, n
 /** Whether flags or the environment name a node or nodes. */
 function wantsNode(invocation: Invocation): boolean {
   const { PORTHOLE_URL, PORTHOLE_CONTEXT } = invocation.env;
-  return namesNode(invocation) || wantsAll(invocation) || Boolean(PORTHOLE_URL || PORTHOLE_CONTEXT);
+  const isNamed = namesNode(invocation) || selectsMembers(memberSelection(invocation));
+  return isNamed || Boolean(PORTHOLE_URL || PORTHOLE_CONTEXT);
 }
-
-function wantsAll(invocation: Invocation): boolean {
-  return invocation.isOn('all') || Object.keys(memberSelection(invocation)).length > 0;
-}
-
-/** Where the records of a cluster are read. */
-export function storeFlag(invocation: Invocation): Pick<MemberSelection, 'store'> {
-  const store = invocation.text('store');
-  return store === 'nodes' || store === 'archive' || store === 'auto' ? { store } : {};
-}
-
-/** A source before its logs are selected. */
-type Backend = Omit<LogSource, 'label' | 'selection'>;
 
 /** Opens sources; directories and nodes are opened once and shared. */
 class SourceOpener {
@@ -137,18 +127,26 @@ class SourceOpener {
   async open(target: string | undefined): Promise<LogSource> {
     const isAddress = target !== undefined && isUrl(target);
     if (target === STDIN) return this.#stdin();
-    if (target !== undefined && isJournal(target)) return this.#journal(target);
-    if (wantsAll(this.#invocation))
-      return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
-    if (isAddress) return { ...(await this.#node(target)), label: target, selection: {} };
+    const members = memberSelection(this.#invocation);
+    if (target !== undefined && isJournal(target)) {
+      const isHere = !selectsMembers(members) && !namesNode(this.#invocation);
+      return isHere ? this.#journal(target) : this.#remote(undefined, { target, members, log: journalFamily(target) });
+    }
+    if (isAddress) return this.#remote(target, { target, members });
+    if (selectsMembers(members)) return this.#remote(undefined, { target, members, file: target });
     // With --url or -c, a plain word can only be a log name on that node.
     const path = target === undefined ? undefined : await findPath(target, namesNode(this.#invocation));
     if (path) return this.#local(target ?? '', path);
     const ref = target?.includes(':') ? await this.#resolve(target) : undefined;
-    if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file, isPast: ref.isPast });
-    const node = await this.#node(undefined);
-    const selection = target === undefined ? {} : await this.#select(node, target);
-    return { ...node, label: target ?? '', selection };
+    if (!ref) return this.#remote(undefined, { target, file: target });
+    const { node, file, isPast } = ref;
+    // The archive has logs, not files.
+    const named = isPast && file !== undefined ? { log: { family: file } } : { file };
+    return this.#remote(undefined, { target, members: { nodes: [node] }, ...named });
+  }
+
+  openMembers(members: MemberSelection): Promise<LogSource> {
+    return this.#remote(undefined, { members });
   }
 
   async #resolve(target: string) {
@@ -170,63 +168,55 @@ class SourceOpener {
     const spool = await StdinSpool.start({ isFollowed: this.#invocation.isOn('follow') });
     this.#spool = spool;
     this.#cleanups.push(() => spool.close());
-    const zone = createZone(this.#invocation.text('log-zone'));
-    const dir = await this.#openDir(spool.dir, zone);
-    this.#dirs.set(spool.dir, dir);
-    const source = singleBackend(new StdinLogs(dir, spool));
-    const selection = { file: STDIN_FILE };
-    return { ...source, label: STDIN, selection, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    const logs = new StdinLogs(await this.#openDir(spool.dir), spool);
+    return { ...this.#ofFiles(logs), label: STDIN, selection: { file: STDIN_FILE } };
   }
 
-  /** Some members of the cluster of a node. */
-  async #members(
-    url: string | undefined,
-    { nodes, file, isPast }: Pick<MemberSelection, 'nodes'> & { file: string | undefined; isPast?: true | undefined },
-  ): Promise<LogSource> {
-    if (this.#invocation.text('cursor') !== undefined)
-      throw new ProgramError('--cursor works with a single node only; use --since');
-    const client = await openNode(this.#invocation, url);
-    const selected = { ...(nodes && { nodes }), ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
-    const description = await queryCluster(client, () => client.describe());
-    const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
-    // The archive has logs, not files.
-    const named = isPast && file !== undefined ? { family: file } : undefined;
-    const selection = named ?? (file === undefined ? {} : await this.#select(source, file));
-    const isOneNode = nodes?.length === 1 && !/[*?]/.test(nodes.join());
-    return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection, isOneNode };
-  }
-
-  /** The journal of this machine, or with `--url` or `--all` those of nodes that serve them. */
-  async #journal(target: string): Promise<LogSource> {
-    if (wantsAll(this.#invocation) || namesNode(this.#invocation)) {
-      const selection = { family: journalLog(target) };
-      if (wantsAll(this.#invocation)) return { ...(await this.#members(undefined, { file: undefined })), selection };
-      return { ...(await this.#node(undefined)), label: target, selection };
-    }
+  /** The journal of this machine. */
+  async #journal(label: string): Promise<LogSource> {
     const { openJournal } = await import('./journal-logs.ts');
-    const zone = createZone(this.#invocation.text('log-zone'));
-    const logs = await openJournal(this.#invocation, target, (dir) => this.#openDir(dir, zone));
+    const logs = await openJournal(this.#invocation, label, (dir) => this.#newDir(dir));
     this.#cleanups.push(() => logs.close());
-    const source = { ...singleBackend(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
-    return { ...source, label: target, selection: logs.selection };
+    return { ...this.#here(logs, logs), label, selection: logs.selection };
   }
 
   async #local(label: string, { dir, file }: LocalPath): Promise<LogSource> {
-    const zone = createZone(this.#invocation.text('log-zone'));
-    const logs = this.#dirs.get(dir) ?? (await this.#openDir(dir, zone));
-    this.#dirs.set(dir, logs);
-    const source = { ...singleBackend(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
-    const selection = file === undefined ? {} : await this.#select(source, file);
-    return { ...source, label, selection };
+    const logs = new LocalLogs(this.#dirs.get(dir) ?? (await this.#openDir(dir)));
+    const backend = { ...this.#ofFiles(logs), listLogs: () => logs.listLogs() };
+    return { ...backend, label, selection: await this.#select(backend, file) };
   }
 
-  async #openDir(dir: string, zone: Zone): Promise<LogDir> {
-    const options = await localOptions(this.#invocation, zone);
+  /** Files that are printed without decoding them, where that is possible. */
+  #ofFiles(logs: LocalLogs): Backend {
+    return { ...this.#here(new OwnLogs(logs), logs), searchPrinted: (query, options) => logs.search(query, options) };
+  }
+
+  /** What is read in this process. */
+  #here(state: LogState, holder: FileHolder): Backend {
+    const zone = createZone(this.#invocation.text('log-zone'));
+    return { state, holderFor: () => holder, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+  }
+
+  async #openDir(dir: string): Promise<LogDir> {
+    const opened = await this.#newDir(dir);
+    this.#dirs.set(dir, opened);
+    return opened;
+  }
+
+  async #newDir(dir: string): Promise<LogDir> {
+    const options = await localOptions(this.#invocation, createZone(this.#invocation.text('log-zone')));
     return new LogDir(dir, { ...options, scansHere: true, workers: OTHER_THREADS });
   }
 
-  #node(url: string | undefined) {
-    return this.#nodes.run(url ?? '', () => this.#connect(url));
+  /** A node, or members of its cluster. */
+  async #remote(url: string | undefined, { target, members = {}, file, log }: RemoteLogs): Promise<LogSource> {
+    const isOfMembers = selectsMembers(members);
+    if (isOfMembers && this.#invocation.text('cursor') !== undefined)
+      throw new ProgramError('--cursor works with a single node only; use --since');
+    const backend = await this.#nodes.run(url ?? '', () => this.#connect(url));
+    const selected = { ...members, ...storeFlag(this.#invocation) };
+    const selection = { ...selected, ...(log ?? (await this.#select(backend, file, selected))) };
+    return { ...backend, label: target ?? (isOfMembers ? 'all nodes' : ''), selection, nodes: shownNodes(members) };
   }
 
   async #connect(url: string | undefined): Promise<Backend> {
@@ -234,55 +224,58 @@ class SourceOpener {
     const client = await openNode(this.#invocation, url, { clock });
     try {
       const { timeZone, clockMs } = await client.describe();
-      const zone = createZone(timeZone);
-      return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+      // Asked for with each record: a client for each of them takes as long as printing it.
+      const holders = new Map<string | undefined, FileHolder>([[undefined, client]]);
+      const holderFor = (node: string | undefined) => {
+        const holder = holders.get(node) ?? client.node(node ?? '');
+        holders.set(node, holder);
+        return holder;
+      };
+      const times = { zone: createZone(timeZone), clockAheadMs: clockMs - Date.now() };
+      const listLogs: Backend['listLogs'] = (options) => client.listLogs(options);
+      return { state: client, holderFor, listLogs, ...times, maxRecords: NODE_RECORDS };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-      return this.#contractOnly(client, clock);
+      // It only implements the contract.
+      const { openContractLogs } = await import('./contract-logs.ts');
+      const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
+      const logs = await openContractLogs(this.#invocation, client, { clock, threads });
+      this.#cleanups.push(async () => {
+        await logs.close();
+        await threads.close();
+      });
+      return this.#here(new OwnLogs(logs, new URL(client.url).host), logs);
     }
   }
 
-  /** A node that only implements the contract serves the ends of its files; queries run locally on those. */
-  async #contractOnly(client: NodeClient, clock: ResponseClock): Promise<Backend> {
-    const { ContractNode } = await import('@porthole/server/contract-node');
-    const named = this.#invocation.text('log-zone');
-    const zone = createZone(named);
-    const memberZone = named === undefined ? undefined : zone;
-    const tails: TailNode = {
-      clock,
-      listLogs: (options) => client.listLogs(options),
-      viewLog: (request, options) => client.viewLog(request, options),
-    };
-    const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
-    const formats = await localFormats(this.#invocation);
-    const given = { zone, memberZone, formats, limits: CONTRACT_LIMITS };
-    const node = new ContractNode({ node: client, tails, threads, ...given });
-    this.#cleanups.push(async () => {
-      await node.close();
-      await threads.close();
-    });
-    const holder: FileHolder = { openLog: (request, options) => node.openTail(request, options) };
-    const state: LogState = {
-      logFiles: (options) => node.logFiles(options),
-      searchLogs: (query, options) => searchItems(node, query, options),
-      followLogs: (query, options) => node.followLogs(query, options),
-      logHistogram: (query, options) => node.logHistogram(query, options),
-      logDigest: (query, options) => node.logDigest(query, options),
-      logTop: (query, options) => node.logTop(query, options),
-      logFields: (query, options) => node.logFields(query, options),
-    };
-    return { state, holderFor: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
-  }
-
   /** One file, or with `--rotated` the family it belongs to. */
-  async #select({ state }: Pick<LogSource, 'state'>, file: string): Promise<LogSource['selection']> {
+  async #select(
+    { state }: Pick<LogSource, 'state'>,
+    file: string | undefined,
+    members: MemberSelection = {},
+  ): Promise<LogSelection> {
+    if (file === undefined) return {};
     if (!this.#invocation.isOn('rotated')) return { file };
-    const family = (await state.logFiles()).find(({ name }) => name === file)?.family;
-    return { family: family ?? file };
+    const { files } = await state.logFiles(pickMembers(members));
+    return { family: files.find(({ name }) => name === file)?.family ?? file };
   }
 }
 
-/** A source that holds its own files. */
-function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderFor' | 'isCluster'> {
-  return { state, holderFor: () => state, isCluster: false };
+/** Logs of a node or of members of its cluster. */
+interface RemoteLogs {
+  /** As given. */
+  target?: string | undefined;
+  members?: MemberSelection;
+  file?: string | undefined;
+  log?: LogSelection;
+}
+
+function journalFamily(target: string): LogSelection {
+  return { family: journalLog(target) };
+}
+
+function shownNodes(members: MemberSelection): LogSource['nodes'] {
+  if (!selectsMembers(members)) return undefined;
+  const { nodes } = members;
+  return nodes?.length === 1 && !/[*?]/.test(nodes.join()) ? 'one' : 'several';
 }

@@ -1,4 +1,4 @@
-import { type MemberSelection, PortholeError, parseQuery } from '@porthole/contract';
+import { type MemberSelection, PortholeError, parseQuery, selectsMembers } from '@porthole/contract';
 import type { LogDirOptions, UserFormat, Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -28,11 +28,28 @@ export async function localFormats(invocation: Invocation): Promise<UserFormat[]
   }
 }
 
-/** The members that `--role` and `--label` select; the node checks the values. */
-export function memberSelection(invocation: Invocation): Pick<MemberSelection, 'role' | 'labels'> {
+/** The members that `--all`, `--role` and `--label` select; the node checks the values. */
+export function memberSelection(invocation: Invocation): Pick<MemberSelection, 'nodes' | 'role' | 'labels'> {
   const role = invocation.text('role');
   const labels = invocation.texts('label');
-  return { ...(role !== undefined && { role }), ...(labels.length > 0 && { labels }) };
+  const isSome = role !== undefined || labels.length > 0;
+  return {
+    ...(invocation.isOn('all') && !isSome && { nodes: ['*'] }),
+    ...(role !== undefined && { role }),
+    ...(labels.length > 0 && { labels }),
+  };
+}
+
+/** The same with the nodes that arguments name; all, if nothing selects any. */
+export function namedMembers(invocation: Invocation, nodes: readonly string[]): Omit<MemberSelection, 'store'> {
+  const selected = { ...memberSelection(invocation), ...(nodes.length > 0 && { nodes: [...nodes] }) };
+  return selectsMembers(selected) ? selected : { nodes: ['*'] };
+}
+
+/** Where records are read. */
+export function storeFlag(invocation: Invocation): Pick<MemberSelection, 'store'> {
+  const store = invocation.text('store');
+  return store === 'nodes' || store === 'archive' || store === 'auto' ? { store } : {};
 }
 
 /** Throws if `--query` is invalid, with the character that is wrong. To be called before anything is contacted. */

@@ -54,12 +54,12 @@ const CONTEXT: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The argument `{ name, size }` of a node that only implements the contract. */
-const LOG_FILE: JsonSchema = {
-  ...extended('ClusterLogFile', TARGET),
-  description: 'A log file; nodes that only implement the contract list name and size, only clusters the node.',
-  required: ['name', 'size'],
-};
+/** With its node only where nodes were asked for. */
+const LOG_FILE: JsonSchema = extended('LogFileDetails', {
+  ...TARGET,
+  node: text('Id of the node.'),
+  modifiedMs: { type: ['number', 'null'], description: 'Epoch milliseconds of the last write; null: not known.' },
+});
 
 const EQUAL: JsonSchema = {
   type: 'boolean',
@@ -219,12 +219,12 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'config history': lines(extended('ConfigPeriod', { node: text('Id of the node.') })),
   logs: lines(RECORDS),
   'logs ls': lines(LOG_FILE),
-  'logs formats': lines(extended('LogFileDetails', { ...TARGET, node: text('Id of the node.') })),
+  'logs formats': lines(LOG_FILE),
   'logs search': lines(RECORDS),
-  'logs digest': lines({ anyOf: [extended('Digest', TARGET), extended('ClusterDigest', TARGET)] }),
-  'logs histogram': lines({ anyOf: [extended('Histogram', TARGET), extended('ClusterHistogram', TARGET)] }),
-  'logs top': lines({ anyOf: [extended('Top', TARGET), extended('ClusterTop', TARGET)] }),
-  'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
+  'logs digest': lines(extended('ClusterDigest', TARGET)),
+  'logs histogram': lines(extended('ClusterHistogram', TARGET)),
+  'logs top': lines(extended('ClusterTop', TARGET)),
+  'logs fields': lines(extended('ClusterFields', TARGET)),
   'logs around': lines(RECORDS),
   events: lines(EVENT),
   incident: whole({ $ref: '#/components/schemas/Incident' }),

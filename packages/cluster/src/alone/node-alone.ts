@@ -1,4 +1,6 @@
 import {
+  type AroundRequest,
+  type AskedRange,
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigHistory,
@@ -8,6 +10,7 @@ import {
   type ClusterFields,
   type ClusterFollowItem,
   type ClusterHistogram,
+  type ClusterItem,
   type ClusterLogFiles,
   type ClusterState,
   type ClusterTop,
@@ -19,81 +22,51 @@ import {
   type MemberSelection,
   type MembershipState,
   type NodeState,
+  PortholeError,
   type SearchOptions,
   withCoverage,
   withoutSelection,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord, Histogram, SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { isBatch, type RecordBatch } from '@porthole/records';
+import { isBatch, type RecordBatch, toItems } from '@porthole/records';
 import { ClusterBatchWriter } from '../records/merge/cluster-batch.ts';
+import { collectRecords, contentOf, recordsAround, recordTime } from '../records/search/records-around.ts';
 import { toClusterRecord } from '../records/to-cluster-record.ts';
 import { unreadPart } from '../requests/member-failure.ts';
 
-type AloneOperations =
-  | keyof ClusterCounts
-  | 'config'
-  | 'logFiles'
-  | 'configHistory'
-  | 'search'
-  | 'followLogs'
-  | 'events'
-  | 'followEvents';
+type RecordOperations = keyof ClusterCounts | 'logFiles' | 'search' | 'followLogs';
+type NodeOperations = 'config' | 'configHistory' | 'events' | 'followEvents';
 
-/** What one node answers for itself: what a cluster of it alone does, read at once. */
-export class NodeAlone implements Pick<ClusterState, AloneOperations> {
-  readonly #state: NodeState;
+/** What a node must have for it. */
+export type NodeLogs = Pick<NodeState, RecordOperations>;
+
+/** The logs of one node as those of a cluster of it alone, read at once. */
+export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'> {
+  readonly #state: NodeLogs;
   readonly #id: string;
   readonly #departedReport: () => MemberReport | undefined;
   /** A record that goes to many followers is one object for all of them: it is encoded once. */
   readonly #records = new WeakMap<FoundRecord, ClusterFollowItem>();
 
   /** `departedReport`: how it stands, if it has left or failed and its recording answers. */
-  constructor(state: NodeState, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
+  constructor(state: NodeLogs, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
     this.#state = state;
     this.#id = id;
     this.#departedReport = departedReport;
   }
 
-  async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
-    const startedMs = performance.now();
-    const [config, settings, { role = 'node' }] = await Promise.all([
-      this.#state.config(options),
-      this.#state.settings(options),
-      this.#state.describe(options),
-    ]);
-    const report = this.#report({ elapsedMs: performance.now() - startedMs, count: 1 });
-    return { configs: [{ id: this.#id, role, config, settings, report }] };
-  }
-
   async logFiles({ file }: LogFilesRequest, options: CallOptions = {}): Promise<ClusterLogFiles> {
     const startedMs = performance.now();
     const found = await this.#state.logFiles(file === undefined ? options : { ...options, file });
-    const members = [this.#report({ elapsedMs: performance.now() - startedMs, count: found.length })];
+    const members = [this.report({ elapsedMs: performance.now() - startedMs, count: found.length })];
     return withCoverage({ files: found.map((each) => ({ ...each, node: this.#id })), members }, {});
-  }
-
-  async configHistory(
-    request: ConfigHistoryRequest & MemberSelection,
-    options: CallOptions = {},
-  ): Promise<ClusterConfigHistory> {
-    const startedMs = performance.now();
-    const history = await this.#state.configHistory(withoutSelection(request), options);
-    const report = this.#report({ elapsedMs: performance.now() - startedMs, count: history.periods.length });
-    return { nodes: [{ id: this.#id, history }], members: [report] };
   }
 
   async *search(
     request: SearchQuery & MemberSelection,
     options: SearchOptions = {},
   ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
-    yield* this.#found(this.#state.search(withoutSelection(request), options), request, options);
-  }
-
-  async *events(
-    request: SearchQuery & MemberSelection,
-    options: SearchOptions = {},
-  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
-    yield* this.#found(this.#state.events(withoutSelection(request), options), request, options);
+    yield* this.found(this.#state.search(withoutSelection(request), options), request, options);
   }
 
   async *followLogs(
@@ -103,11 +76,14 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
     yield* this.named(this.#state.followLogs(withoutSelection(request), options));
   }
 
-  async *followEvents(
-    request: FollowQuery & MemberSelection,
-    options?: FollowOptions,
-  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
-    yield* this.named(this.#state.followEvents(withoutSelection(request), options));
+  async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
+    const { at, beforeMs, afterMs, limit } = request;
+    if ('node' in at && at.node !== this.#id)
+      throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(at.node)}`);
+    const find = (query: SearchQuery) => collectRecords(this.#state.search(query, options), query.limit);
+    const atMs = 'timeMs' in at ? at.timeMs : await recordTime(at, find);
+    const asked = { id: this.#id, filter: contentOf(request), atMs, beforeMs, afterMs, limit, floors: undefined };
+    yield* toItems(this.found(recordsAround(this.#state, asked, options), {}, options));
   }
 
   async logHistogram(
@@ -157,9 +133,9 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
   }
 
   /** The records with their node, and the end with its coverage. */
-  async *#found(
+  protected async *found(
     found: AsyncIterable<RecordBatch | SearchEnd>,
-    asked: SearchQuery,
+    asked: AskedRange,
     { reusesMemory }: SearchOptions,
   ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
     const writer = new ClusterBatchWriter({ reusesMemory });
@@ -170,9 +146,9 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
     }
   }
 
-  #end({ problems, duplicates, ...end }: SearchEnd, { fromMs, toMs }: SearchQuery): ClusterEnd {
+  #end({ problems, duplicates, ...end }: SearchEnd, { fromMs, toMs }: AskedRange): ClusterEnd {
     const ofNode = { node: this.#id };
-    const report = this.#report({ elapsedMs: end.elapsedMs, count: end.records });
+    const report = this.report({ elapsedMs: end.elapsedMs, count: end.records });
     const { coveredFromMs, coveredToMs } = end;
     const response: ClusterEnd = {
       ...end,
@@ -207,7 +183,7 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
     const counted = isCut
       ? { fromMs: end.coveredFromMs ?? 0, toMs: Math.max(end.coveredFromMs ?? 0, end.coveredToMs ?? 0) }
       : null;
-    const report = this.#report({ elapsedMs: end.elapsedMs, count: end.records });
+    const report = this.report({ elapsedMs: end.elapsedMs, count: end.records });
     const unread = end.reason === 'exhausted' ? unreadPart(end) : `scan stopped: ${end.reason}`;
     const detail = [report.detail, unread].filter((text) => text !== null).join('; ');
     const part = unread === null ? report : { ...report, detail, isPartial: true as const };
@@ -216,11 +192,58 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
     return withCoverage({ ...count, counted, members }, range(fromMs, toMs));
   }
 
-  #report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
+  protected report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
     const facts = { elapsedMs: Math.round(elapsedMs), count };
     const departed = this.#departedReport();
     if (departed) return { ...departed, ...facts };
     return { id: this.#id, outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null, ...facts };
+  }
+}
+
+/** What one node answers for itself: what a cluster of it alone does. */
+export class NodeAlone extends LogsAlone implements Pick<ClusterState, RecordOperations | NodeOperations> {
+  readonly #state: NodeState;
+  readonly #id: string;
+
+  constructor(state: NodeState, id: string, departedReport?: () => MemberReport | undefined) {
+    super(state, id, departedReport);
+    this.#state = state;
+    this.#id = id;
+  }
+
+  async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
+    const startedMs = performance.now();
+    const [config, settings, { role = 'node' }] = await Promise.all([
+      this.#state.config(options),
+      this.#state.settings(options),
+      this.#state.describe(options),
+    ]);
+    const report = this.report({ elapsedMs: performance.now() - startedMs, count: 1 });
+    return { configs: [{ id: this.#id, role, config, settings, report }] };
+  }
+
+  async configHistory(
+    request: ConfigHistoryRequest & MemberSelection,
+    options: CallOptions = {},
+  ): Promise<ClusterConfigHistory> {
+    const startedMs = performance.now();
+    const history = await this.#state.configHistory(withoutSelection(request), options);
+    const report = this.report({ elapsedMs: performance.now() - startedMs, count: history.periods.length });
+    return { nodes: [{ id: this.#id, history }], members: [report] };
+  }
+
+  async *events(
+    request: SearchQuery & MemberSelection,
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    yield* this.found(this.#state.events(withoutSelection(request), options), request, options);
+  }
+
+  async *followEvents(
+    request: FollowQuery & MemberSelection,
+    options?: FollowOptions,
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    yield* this.named(this.#state.followEvents(withoutSelection(request), options));
   }
 }
 

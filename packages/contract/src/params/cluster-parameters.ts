@@ -9,7 +9,7 @@ import {
   text,
   timestamp,
 } from './codecs.ts';
-import { FILTER_ROWS, MEMBER_ROWS, STORE_ROWS } from './log-parameters.ts';
+import { CONTENT_ROWS, FILTER_ROWS, MEMBER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 
 /* The parameters of routes that only a cluster has: comparisons, moments, downloads, bundles. */
@@ -41,7 +41,7 @@ export const AROUND_OWN_ROWS = [
   { name: 'limit', field: 'limit', codec: recordLimit, default: 100, docs: 'aroundLimit' },
 ] as const satisfies readonly ParameterRow[];
 
-export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...MEMBER_ROWS, ...STORE_ROWS] as const;
+export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...SELECTION_ROWS, ...CONTENT_ROWS] as const;
 
 export const DOWNLOAD_OWN_ROWS = [
   { name: 'src', field: 'sources', codec: sourceTexts },

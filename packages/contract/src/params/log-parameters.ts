@@ -46,10 +46,8 @@ export const LOG_ROWS = [
 /** Which logs of which nodes. */
 export const SELECTION_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...LOG_ROWS] as const;
 
-/** Which records. Every condition that is given must hold. */
-export const FILTER_ROWS = [
-  { name: 'from', field: 'fromMs', codec: timestamp },
-  { name: 'to', field: 'toMs', codec: timestamp },
+/** What records contain. Every condition that is given must hold. */
+export const CONTENT_ROWS = [
   { name: 'level', field: 'minLevel', codec: level },
   { name: 'q', field: 'terms', codec: texts({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'regex', field: 'regex', codec: text({ maxBytes: MAX_REGEX_BYTES }) },
@@ -58,6 +56,13 @@ export const FILTER_ROWS = [
   { name: 'source', field: 'source', codec: text({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'component', field: 'component', codec: text({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'query', field: 'query', codec: query },
+] as const satisfies readonly ParameterRow[];
+
+/** Which records: of a time range, and with a certain content. */
+export const FILTER_ROWS = [
+  { name: 'from', field: 'fromMs', codec: timestamp },
+  { name: 'to', field: 'toMs', codec: timestamp },
+  ...CONTENT_ROWS,
 ] as const satisfies readonly ParameterRow[];
 
 /** How a configuration is shown. */

@@ -246,7 +246,7 @@ type FollowRow = Exclude<
 
 const FOLLOW_DOCS: DocsOf<readonly FollowRow[]> = {
   back: {
-    meaning: `Start this many records back, at most ${MAX_BACK_RECORDS}. Without \`back\`, \`time\` and \`cursor\`, start at the end.`,
+    meaning: `Start this many records back, of several nodes together, at most ${MAX_BACK_RECORDS}. Without \`back\`, \`time\` and \`cursor\`, start at the end.`,
     proto: 'back',
     cli: {
       long: 'tail',

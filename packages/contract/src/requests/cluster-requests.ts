@@ -8,7 +8,7 @@ import { MEMBER_ROWS, STORE_ROWS } from '../params/log-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
-import { parseConditions, type SearchLimits } from './record-requests.ts';
+import { parseConditions, type SearchLimits, type WithQueryText } from './record-requests.ts';
 
 /* Which nodes a request is about, and requests that only a cluster answers. */
 
@@ -56,11 +56,13 @@ export function encodeMembers(selection: MemberSelection): URLSearchParams {
 }
 
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {
-  const { node, cursor, timeMs, limit, ...rest } = parseParameters(AROUND_ROWS, query, { clock, maxRecords });
+  const { node, cursor, timeMs, limit, ...rest } = parseConditions(AROUND_ROWS, query, { clock, maxRecords });
   return { ...rest, at: toAroundTarget({ node, cursor, timeMs }), limit: Math.min(limit, maxRecords) };
 }
 
-export function encodeAround(request: Pick<AroundRequest, 'at'> & Partial<AroundRequest>): URLSearchParams {
+export function encodeAround(
+  request: Pick<AroundRequest, 'at'> & Partial<WithQueryText<AroundRequest>>,
+): URLSearchParams {
   return encodeParameters(AROUND_ROWS, { ...request, ...request.at });
 }
 

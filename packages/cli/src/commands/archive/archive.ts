@@ -8,7 +8,6 @@ import {
   formatBytes,
   joinCoverage,
   type MemberReport,
-  type MemberSelection,
   missingText,
 } from '@porthole/contract';
 import { EXIT, interruptSignal } from '../../exit.ts';
@@ -19,7 +18,8 @@ import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { shownTimes, timeFlag } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { fetchArchived } from '../../sources/query-cluster.ts';
+import { fetchArchived } from '../../sources/resolve-node.ts';
+import { namedMembers } from '../../sources/source-flags.ts';
 
 /** Creates or upgrades the tables. */
 export async function init(invocation: Invocation): Promise<number> {
@@ -76,7 +76,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const [{ zone, clock }, shipped, { nodes }] = await Promise.all([
     shownTimes(invocation, client, signal),
     readReports(),
-    client.cluster.nodes({ signal }),
+    client.nodes({ signal }),
   ]);
   const reports = new Map(shipped.map((report) => [report.id, report]));
   const members = nodes.filter((node) => role === undefined || node.role === role);
@@ -98,7 +98,7 @@ export async function status(invocation: Invocation): Promise<number> {
 
   async function readReports(): Promise<readonly MemberReport[]> {
     try {
-      return await fetchArchived(client, role === undefined ? {} : { role }, { signal });
+      return await fetchArchived(client, namedMembers(invocation, []), { signal });
     } catch (error) {
       if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
       // What nodes say about their shipping is known all the same.
@@ -173,11 +173,10 @@ export async function verify(invocation: Invocation): Promise<number> {
   const { clockMs } = await client.describe({ signal });
   const clock = { nowMs: clockMs, offsetMsAt: () => 0 };
   const since = timeFlag(invocation, 'since', clock) ?? clockMs - DEFAULT_SINCE_MS;
-  const role = invocation.text('role');
-  const selection: MemberSelection = { ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };
+  const selection = namedMembers(invocation, args);
   const range = { fromMs: Math.floor(since / DAY_MS) * DAY_MS, toMs: clockMs - UNSHIPPED_MS };
   const count = (store: 'nodes' | 'archive') =>
-    client.cluster.logHistogram({ ...selection, ...range, bucketMs: DAY_MS, buckets: 1, store }, { signal });
+    client.histogram({ ...selection, ...range, bucketMs: DAY_MS, buckets: 1, store }, { signal });
   const [onDisk, inArchive] = await Promise.all([count('nodes'), count('archive')]);
   const days = compareDays(onDisk, inArchive);
   if (invocation.text('output') === 'json')

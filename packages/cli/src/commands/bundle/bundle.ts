@@ -3,21 +3,20 @@ import { mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   type BundleManifest,
   type BundleRequest,
   bundleFileName,
   formatBytes,
   type RequestClock,
-  selectsMembers,
 } from '@porthole/contract';
 import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { Progress } from '../../output/progress.ts';
 import { openTimed, requireRange, timeFlag } from '../../records/record-flags.ts';
 import { statIfExists } from '../../sources/find-path.ts';
-import { memberSelection } from '../../sources/source-flags.ts';
+import { namedMembers } from '../../sources/source-flags.ts';
 import { printManifest, verifyBundle } from './verify.ts';
 
 const HOUR_MS = 3_600_000;
@@ -57,14 +56,12 @@ function buildRequest(invocation: Invocation, clock: RequestClock): BundleReques
   const toMs = timeFlag(invocation, 'until', clock) ?? clock.nowMs;
   const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
   requireRange(fromMs, toMs);
-  const { args } = invocation;
-  const members = { ...(args.length > 0 && { nodes: args }), ...memberSelection(invocation) };
-  return { fromMs, toMs, ...(selectsMembers(members) ? members : { nodes: ['*'] }) };
+  return { fromMs, toMs, ...namedMembers(invocation, invocation.args) };
 }
 
 interface FetchOptions {
   invocation: Invocation;
-  node: NodeClient;
+  node: Client;
   request: BundleRequest;
   signal: AbortSignal;
 }

@@ -15,7 +15,6 @@ import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { queryCluster } from '../../sources/query-cluster.ts';
 
 /** A configuration with all secrets masked. */
 export interface ConfigDocument {
@@ -50,9 +49,7 @@ export async function readConfig(invocation: Invocation, where?: string): Promis
 async function readMember(invocation: Invocation, where: string): Promise<ConfigDocument> {
   const id = where.slice(0, -1);
   const node = await openNode(invocation);
-  const { configs } = await queryCluster(node, (cluster) =>
-    cluster.config({ nodes: [id] }, { signal: interruptSignal() }),
-  );
+  const { configs } = await node.settings({ nodes: [id] }, { signal: interruptSignal() });
   const found = configs.find((each) => each.id === id);
   if (!found?.config) {
     const why = found ? reportText(found.report) : `the cluster has no node ${JSON.stringify(id)}`;
@@ -74,9 +71,7 @@ export async function readSource(invocation: Invocation, where?: string): Promis
   const isMember = where !== undefined && isMemberRef(where);
   const node = await openNode(invocation, isMember ? undefined : where);
   const options = { format: 'source', signal: interruptSignal() } as const;
-  const { config } = isMember
-    ? await queryCluster(node, (cluster) => cluster.member(where.slice(0, -1)).config(options))
-    : await node.config(options);
+  const { config } = await (isMember ? node.node(where.slice(0, -1)) : node).config(options);
   // As above: other nodes do not mask their secrets.
   return (await viewConfig(splitSource(config), [])).source;
 }

@@ -9,7 +9,6 @@ import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { queryCluster } from '../../sources/query-cluster.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 import { type ConfigDocument, readConfig } from './config-document.ts';
 
@@ -68,7 +67,7 @@ async function diffCluster(invocation: Invocation): Promise<number> {
   const request = { ...memberSelection(invocation), ...(by !== undefined && { by }) };
   const node = await openNode(invocation);
   const options = { signal: interruptSignal() };
-  const diff = await queryCluster(node, (cluster) => cluster.configDiff(request, options));
+  const diff = await node.configDiff(request, options);
   const hasDrift = diff.roles.some(({ differences }) => differences.some(isDrift));
   const receipt = new Receipt();
   receipt.add(diff);

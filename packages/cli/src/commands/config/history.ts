@@ -1,4 +1,3 @@
-import type { NodeClient } from '@porthole/client';
 import {
   type ConfigPeriod,
   coverageOf,
@@ -13,9 +12,7 @@ import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { openTimed, shownTimes } from '../../records/record-flags.ts';
-import { openNode } from '../../sources/open-node.ts';
-import { queryCluster } from '../../sources/query-cluster.ts';
+import { openTimed } from '../../records/record-flags.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -30,9 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const { client, zone } = await openTimed(invocation, signal);
   const [key] = args;
   const limit = invocation.number('limit') ?? DEFAULT_LIMIT;
-  const { nodes, members } = await queryCluster(client, (cluster) =>
-    cluster.configHistory({ limit, ...(key !== undefined && { key }), ...selection(invocation) }, { signal }),
-  );
+  const request = { limit, ...(key !== undefined && { key }), nodes: [invocation.text('node') ?? '*'] };
+  const { nodes, members } = await client.configHistory(request, { signal });
   const periods = nodes
     .flatMap(({ id, history }) => (history?.periods ?? []).map((period): NodePeriod => ({ ...period, node: id })))
     .sort((a, b) => a.fromMs - b.fromMs)
@@ -53,17 +49,23 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal, args } = invocation;
   const [text = '', ...keys] = args;
-  const node = await memberOf(invocation);
-  const { zone, clock } = await shownTimes(invocation, node, signal);
+  const { client, zone, clock } = await openTimed(invocation, signal);
+  const id = invocation.text('node');
+  const selected = id === undefined ? {} : { nodes: [id] };
   const reading = readTime(text, clock);
   if (!('timeMs' in reading)) throw new ProgramError(`invalid time ${JSON.stringify(text)}: ${reading.problem}`);
   const { timeMs: atMs } = reading;
-  const [period] = (await node.configHistory({ atMs, limit: 1 }, { signal })).periods;
+  const { nodes, members } = await client.configHistory({ ...selected, atMs, limit: 1 }, { signal });
+  const [period] = nodes[0]?.history?.periods ?? [];
+  const [missing] = failures(coverageOf({ members }));
+  if (!period && missing) throw new ProgramError(visibleText(missingText(missing)));
   if (!period)
     throw new ProgramError(
       `no configuration of ${formatTime(atMs, zone)} is known; "porthole config history" lists them`,
     );
-  const { config, settings } = await node.configVersion(period.version, { signal });
+  const { config, settings } = await (id === undefined ? client : client.node(id)).configVersion(period.version, {
+    signal,
+  });
   const until = period.toMs === null ? 'still in use' : `until ${formatTime(period.toMs, zone)}`;
   terminal.note(`configuration since ${formatTime(period.fromMs, zone)}, ${until}`);
   if (keys.length === 0) {
@@ -74,19 +76,6 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const found = settings.filter(({ key }) => isWanted(key));
   await terminal.write(found.map(({ key, value }) => `${key} = ${JSON.stringify(value)}\n`).join(''));
   return found.length === 0 ? EXIT.different : EXIT.ok;
-}
-
-async function memberOf(
-  invocation: Invocation,
-): Promise<Pick<NodeClient, 'describe' | 'configHistory' | 'configVersion'>> {
-  const client = await openNode(invocation);
-  const id = invocation.text('node');
-  return id === undefined ? client : client.cluster.member(id);
-}
-
-function selection(invocation: Invocation): { nodes?: string[] } {
-  const id = invocation.text('node');
-  return id === undefined ? {} : { nodes: [id] };
 }
 
 function periodText({ node, fromMs, changes }: NodePeriod, zone: Zone, key: string | undefined): string {

@@ -9,7 +9,7 @@ import { pause } from '@porthole/logs';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
 import { ProgramError } from '../../exit.ts';
-import { fetchArchived } from '../../sources/query-cluster.ts';
+import { fetchArchived } from '../../sources/resolve-node.ts';
 import { freePorts } from './demo-nodes.ts';
 
 /** How often it is checked whether the history was shipped. */
@@ -52,7 +52,7 @@ export async function openDemoArchive(dir: string): Promise<DemoArchive> {
 /** Whether all nodes have shipped what they had when they started. */
 async function isShipped(client: ReturnType<typeof createClient>, nodes: number): Promise<boolean> {
   const recentMs = Date.now() - 60_000;
-  const shipped = (await fetchArchived(client, {})).filter(({ asOfMs }) => asOfMs !== null && asOfMs > recentMs);
+  const shipped = (await fetchArchived(client, { nodes: ['*'] })).filter(({ asOfMs }) => asOfMs !== null && asOfMs > recentMs);
   return shipped.length === nodes;
 }
 

@@ -1,45 +1,70 @@
-import { type AroundRequest, type ClusterRecord, matchesPattern, parseSpan } from '@porthole/contract';
+import { type AroundRequest, matchesPattern, parseSpan } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
-import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { FILTERS } from '../../parameter-flags.ts';
-import { Receipt } from '../../records/receipt.ts';
-import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
-import { RecordPrinter } from '../../records/record-printer.ts';
+import { type RecordList, recordLists } from '../../records/find-pages.ts';
+import { type Lane, mergeRecords } from '../../records/merge-sources.ts';
+import { recordFilter, recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
+import { RecordRun } from '../../records/record-run.ts';
 import { findPath } from '../../sources/find-path.ts';
-import { clusterBackend, type LogSource } from '../../sources/log-source.ts';
+import type { LogSource } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { storeFlag } from '../../sources/open-sources.ts';
-import { fetchMemberIds, queryCluster } from '../../sources/query-cluster.ts';
-import { memberSelection } from '../../sources/source-flags.ts';
-import { printAround } from './logs.ts';
+import { explainMissingLog, openSources } from '../../sources/open-sources.ts';
+import { fetchMemberIds } from '../../sources/resolve-node.ts';
+import { namedMembers } from '../../sources/source-flags.ts';
 
 const DEFAULT_AROUND = '5s';
 const DEFAULT_RECORDS = 100;
 
-/** Prints what every node logged around a record or a time, or what other sources have of that time. */
+/** Prints what nodes and local files logged around a record or a time. */
 export async function run(given: Invocation): Promise<number> {
   const invocation = given.with({ output: given.text('output') ?? 'pretty' });
+  const signal = interruptSignal();
   const { nodes, targets } = await splitArguments(invocation);
-  if (targets.length === 0 && !hasFilter(invocation)) return printCluster(invocation, nodes);
-  // Nodes as other commands take them.
-  const refs = nodes.map((node) => `${node}:`);
-  const all = targets.length + refs.length === 0 ? invocation.with({ all: true }) : invocation;
-  return printAround(all, [...refs, ...targets], {
-    aroundMs: parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0,
-    limit: invocation.number('limit') ?? DEFAULT_RECORDS,
-    timeMs: async (source, zone) => {
-      const at = parseAnchor(invocation, source, zone);
-      return 'timeMs' in at ? at.timeMs : findTime(invocation, at);
-    },
-  });
+  const members = nodes.length > 0 || targets.length === 0 ? namedMembers(invocation, nodes) : undefined;
+  const { sources, close } = await openSources(invocation, targets, members);
+  try {
+    const zone = shownZone(invocation, sources);
+    const at = parseAnchor(invocation, sources, zone);
+    const style = { ...recordStyle(invocation, sources, zone), ...('node' in at && { anchor: at }) };
+    const records = new RecordRun(invocation, { style, hasContext: false, signal });
+    const limit = invocation.number('limit') ?? DEFAULT_RECORDS;
+    const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
+    const lanes = sources.map((source) => {
+      const { fromMs: _fromMs, toMs: _toMs, ...filter } = recordFilter(invocation, source, zone);
+      const request = { at, beforeMs: aroundMs, afterMs: aroundMs, limit, ...source.selection, ...filter };
+      return openLane(source, request, records, signal);
+    });
+    try {
+      for await (const found of mergeRecords(lanes, { order: 'oldest' })) await records.print(found);
+      await records.finish();
+      records.printReceipt({ limit, isAlways: false });
+      return records.exitCode();
+    } finally {
+      records.end();
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : await explainMissingLog(error, sources);
+  } finally {
+    await close();
+  }
 }
 
-/** Flags that the request for all members does not have. */
-const FILTER_NAMES = [...FILTERS.flatMap(({ cli }) => ('absent' in cli ? [] : [cli.long])), 'rotated'];
-
-function hasFilter({ given }: Invocation): boolean {
-  return FILTER_NAMES.some((name) => given[name] !== undefined);
+function openLane(
+  source: LogSource,
+  request: AroundRequest,
+  records: RecordRun,
+  signal: AbortSignal,
+): Lane<RecordList> {
+  const batches = (async function* () {
+    for await (const { batch, end } of recordLists(source.state.around(request, { signal }))) {
+      if (batch) yield batch;
+      if (!end) continue;
+      records.receipt.add(end, source);
+      if (end.reason === 'limit') records.addMore();
+    }
+  })();
+  return { source, batches, finish: async () => {} };
 }
 
 /** A plain word is a node of the cluster, unless there is such a file here, or it looks like a file and no node has that name. */
@@ -59,73 +84,10 @@ async function isMember(invocation: Invocation, pattern: string): Promise<boolea
   return ids.some((id) => matchesPattern(id, pattern));
 }
 
-/** When a record was logged, by the clock of the queried node. */
-async function findTime(invocation: Invocation, at: { node: string; cursor: string }): Promise<number> {
-  const node = await openNode(invocation);
-  for await (const items of node.cluster.around({
-    at,
-    beforeMs: 1,
-    afterMs: 1,
-    limit: DEFAULT_RECORDS,
-    nodes: [at.node],
-  }))
-    for (const item of items) {
-      if (item.type !== 'record' || item.cursor !== at.cursor) continue;
-      const timeMs = item.atMs ?? item.timeMs;
-      if (timeMs !== undefined) return timeMs;
-    }
-  throw new ProgramError(`the record ${at.node}:${at.cursor} has no time`);
-}
-
-/** The members of the cluster, asked for it as a whole. */
-async function printCluster(invocation: Invocation, nodes: readonly string[]): Promise<number> {
-  const signal = interruptSignal();
-  const { terminal } = invocation;
-  const node = await openNode(invocation);
-  const backend = clusterBackend(node, {}, await queryCluster(node, () => node.describe({ signal })));
-  const source: LogSource = { ...backend, label: 'all nodes', selection: {}, maxRecords: Number.POSITIVE_INFINITY };
-  const zone = shownZone(invocation, [source]);
-  const at = parseAnchor(invocation, source, zone);
-  const style = { ...recordStyle(invocation, [source], zone), ...('node' in at && { anchor: at }) };
-  const receipt = new Receipt();
-  const printer = new RecordPrinter(terminal, { style, hasContext: false, signal, receipt });
-  let count = 0;
-  try {
-    for await (const items of node.cluster.around(buildRequest(invocation, { at, nodes }), { signal })) {
-      const records = items.filter((item): item is ClusterRecord => item.type === 'record');
-      count += records.length;
-      await printer.print(records.map((record) => ({ source, record })));
-      const end = items.at(-1);
-      if (end?.type === 'end') receipt.add(end);
-    }
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
-  receipt.warn(terminal);
-  if (receipt.isPartial) return EXIT.partial;
-  return count > 0 ? EXIT.ok : EXIT.different;
-}
-
-function buildRequest(
-  invocation: Invocation,
-  { at, nodes }: { at: AroundRequest['at']; nodes: readonly string[] },
-): AroundRequest {
-  const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
-  return {
-    at,
-    beforeMs: aroundMs,
-    afterMs: aroundMs,
-    limit: invocation.number('limit') ?? DEFAULT_RECORDS,
-    ...(nodes.length > 0 && { nodes }),
-    ...memberSelection(invocation),
-    ...storeFlag(invocation),
-  };
-}
-
 /** Cursors contain no colon, so the last colon ends the node id. */
-function parseAnchor(invocation: Invocation, source: LogSource, zone: Zone): AroundRequest['at'] {
+function parseAnchor(invocation: Invocation, [source]: readonly LogSource[], zone: Zone): AroundRequest['at'] {
   const record = invocation.text('at');
-  const timeMs = timeFlag(invocation, 'time', sourceClock(source, zone));
+  const timeMs = source && timeFlag(invocation, 'time', sourceClock(source, zone));
   if ((record === undefined) === (timeMs === undefined))
     throw new ProgramError('expected either --at NODE:CURSOR or --time');
   if (timeMs !== undefined) return { timeMs };

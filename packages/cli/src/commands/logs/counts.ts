@@ -7,18 +7,13 @@ import {
   exactJson,
   isDistinctMinimum,
   parseSpan,
-  type ResponseFacts,
   type SearchOptions,
 } from '@porthole/contract';
 import {
-  type Digest,
   type DigestQuery,
-  type Fields,
   type FieldsQuery,
-  type Histogram,
   type HistogramQuery,
   nearestNames,
-  type Top,
   type TopQuery,
   type Zone,
 } from '@porthole/logs';
@@ -48,8 +43,8 @@ const DEFAULT_VALUES = 10;
 /** Prints groups of similar records with their counts. */
 export function digest(invocation: Invocation): Promise<number> {
   return countRecords(invocation, {
-    query: (source, zone, options) => source.state.logDigest(digestQuery(invocation, source, zone), options),
-    text: (found, zone) => formatDigest(found, invocation, zone),
+    query: (source, zone, options) => source.state.digest(digestQuery(invocation, source, zone), options),
+    text: (found, zone, source) => formatDigest(found, invocation, { zone, hasNodes: source.nodes !== undefined }),
     isEmpty: ({ groups }) => groups.length === 0,
   });
 }
@@ -59,7 +54,7 @@ export function fields(invocation: Invocation): Promise<number> {
   const limit = invocation.number('limit') ?? DEFAULT_FIELDS;
   return countRecords(invocation, {
     query: (source, zone, options) =>
-      source.state.logFields({ ...selectedRecords(invocation, source, zone), limit } satisfies FieldsQuery, options),
+      source.state.fields({ ...selectedRecords(invocation, source, zone), limit } satisfies FieldsQuery, options),
     text: (found) => formatFields(found, invocation),
     isEmpty: ({ fields: listed }) => listed.length === 0,
   });
@@ -75,7 +70,7 @@ export function histogram(invocation: Invocation): Promise<number> {
         buckets,
         ...bucketFlag(invocation),
       };
-      return source.state.logHistogram(query, options);
+      return source.state.histogram(query, options);
     },
     text: (found, zone) => formatHistogram(found, invocation, zone),
     isEmpty: ({ buckets, untimed }) => buckets.length === 0 && untimed === 0,
@@ -87,14 +82,13 @@ export function top(invocation: Invocation): Promise<number> {
   const [by = '', ...targets] = invocation.args;
   return countRecords(invocation, {
     targets,
-    query: (source, zone, options) => source.state.logTop(topQuery(invocation, { by, source, zone }), options),
+    query: (source, zone, options) => source.state.top(topQuery(invocation, { by, source, zone }), options),
     text: (found, zone, source) => formatCounts(found, invocation, () => listFields(invocation, source, zone)),
     isEmpty: ({ values }) => values.length === 0,
   });
 }
 
-/** The result of a node reports its coverage, that of a cluster its members. */
-type Count = { end: Histogram['end'] } | (ResponseFacts & Required<Pick<ResponseFacts, 'members'>>);
+type Count = ClusterHistogram | ClusterDigest | ClusterFields | ClusterTop;
 
 interface CountOptions<T extends Count> {
   /** All arguments, unless given. */
@@ -128,9 +122,10 @@ async function countRecords<T extends Count>(
       const result = await query(source, zone, { signal });
       signal.throwIfAborted();
       progress.clear();
-      receipt.add('end' in result ? result.end : result, source.place);
+      // One node that answered alone says more of what it read.
+      receipt.add(result.end ?? result, source);
       isNothing &&= isEmpty(result);
-      isCut ||= 'end' in result && result.end.reason === 'time budget';
+      isCut ||= result.end?.reason === 'time budget';
       if (sources.length > 1) terminal.note(`${source.label}:`);
       const target = sources.length > 1 ? { target: source.label } : {};
       const isJson = invocation.text('output') === 'json';
@@ -189,24 +184,27 @@ function digestQuery(invocation: Invocation, source: LogSource, zone: Zone): Dig
   };
 }
 
-function formatDigest(found: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
+function formatDigest(
+  found: ClusterDigest,
+  invocation: Invocation,
+  { zone, hasNodes }: { zone: Zone; hasNodes: boolean },
+): string {
   const { groups, totalGroups, ungrouped, baseline } = found;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
-  const isCluster = 'members' in found;
-  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, isNewUnknown, sample, ...more }) => [
+  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, isNewUnknown, sample, nodes }) => [
     String(count),
-    ...(isCluster ? [formatNodes('nodes' in more ? more.nodes : {})] : []),
+    ...(hasNodes ? [formatNodes(nodes)] : []),
     level ?? '-',
     `${isNewUnknown || (isNew && !baseline) ? '? ' : isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
     time(firstMs),
     time(lastMs),
     visibleText(sample.message).replace(/\s+/g, ' '),
   ]);
-  const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES', hideRank: 1 }] : []), ...GROUP_COLUMNS];
+  const columns = [COUNT_COLUMN, ...(hasNodes ? [{ title: 'NODES', hideRank: 1 }] : []), ...GROUP_COLUMNS];
   const { terminal } = invocation;
   if (totalGroups > groups.length)
     terminal.note(
-      `${isCluster ? 'about ' : ''}${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`,
+      `${found.members.length > 1 ? 'about ' : ''}${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`,
     );
   if (ungrouped > 0) terminal.note(`${ungrouped} records not grouped: too many groups`);
   for (const note of newNotes(found, invocation, time)) terminal.note(note);
@@ -215,7 +213,7 @@ function formatDigest(found: Digest | ClusterDigest, invocation: Invocation, zon
 
 /** What the marks mean, and what they rest on. */
 function newNotes(
-  { groups, baseline }: Digest | ClusterDigest,
+  { groups, baseline }: ClusterDigest,
   invocation: Invocation,
   time: (timeMs: number) => string,
 ): string[] {
@@ -248,7 +246,7 @@ const FIELD_COLUMNS: readonly Column[] = [
 /** Longer examples say no more about what a field holds. */
 const EXAMPLE_LENGTH = 40;
 
-function formatFields(result: Fields | ClusterFields, invocation: Invocation): string {
+function formatFields(result: ClusterFields, invocation: Invocation): string {
   const { fields: listed, totalFields, records, isSample } = result;
   if (invocation.text('output') === 'names') return listed.map(({ name }) => `${name}\n`).join('');
   const { terminal } = invocation;
@@ -256,7 +254,7 @@ function formatFields(result: Fields | ClusterFields, invocation: Invocation): s
     terminal.note(`a sample: ${records} records were examined; narrow the time range with --since to examine all`);
   if (totalFields > listed.length)
     terminal.note(
-      `${'members' in result ? 'at least ' : ''}${totalFields - listed.length} rarer fields not shown; raise --limit to see them`,
+      `${result.members.length > 1 ? 'at least ' : ''}${totalFields - listed.length} rarer fields not shown; raise --limit to see them`,
     );
   if (listed.length === 0) return '';
   const rows = listed.map((field) => [
@@ -269,7 +267,7 @@ function formatFields(result: Fields | ClusterFields, invocation: Invocation): s
   return formatTable(FIELD_COLUMNS, rows, terminal);
 }
 
-function distinctMark(field: Fields['fields'][number]): '' | '~' | '>=' {
+function distinctMark(field: ClusterFields['fields'][number]): '' | '~' | '>=' {
   if (isDistinctMinimum(field)) return '>=';
   return field.isDistinctExact ? '' : '~';
 }
@@ -281,7 +279,7 @@ function formatExample(example: string): string {
 
 const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE', 'NONE'] as const;
 
-function formatHistogram(found: Histogram | ClusterHistogram, invocation: Invocation, zone: Zone): string {
+function formatHistogram(found: ClusterHistogram, invocation: Invocation, zone: Zone): string {
   if (invocation.text('output') === 'tsv') return formatTsv(found, zone);
   const { untimed } = found;
   if (untimed > 0)
@@ -289,7 +287,7 @@ function formatHistogram(found: Histogram | ClusterHistogram, invocation: Invoca
   return formatChart(found, zone, invocation.terminal);
 }
 
-function formatTsv({ buckets }: Pick<Histogram, 'buckets'>, zone: Zone): string {
+function formatTsv({ buckets }: Pick<ClusterHistogram, 'buckets'>, zone: Zone): string {
   const rows = buckets.map(({ startMs, counts }) => [
     formatInstant(startMs, zone),
     ...LEVELS.map((level) => counts[level] ?? 0),
@@ -318,7 +316,7 @@ function topQuery(
 /** The names of the fields that the records have, the most frequent first. */
 async function listFields(invocation: Invocation, source: LogSource, zone: Zone): Promise<string[]> {
   const query: FieldsQuery = { ...selectedRecords(invocation, source, zone), limit: DEFAULT_FIELDS };
-  const { fields: listed } = await source.state.logFields(query);
+  const { fields: listed } = await source.state.fields(query);
   return listed.map(({ name }) => name);
 }
 
@@ -334,7 +332,7 @@ function suggestFields(name: string, names: readonly string[]): string {
 const SHOWN_FIELDS = 20;
 
 async function formatCounts(
-  found: Top | ClusterTop,
+  found: ClusterTop,
   invocation: Invocation,
   fieldNames: () => Promise<string[]>,
 ): Promise<string> {

@@ -205,7 +205,6 @@ export const LOGS_COMMAND: CommandDefinition = {
     },
     {
       name: 'around',
-      alias: 'moment',
       about: 'show what every node of the cluster logged around a record or a time',
       args: [
         {

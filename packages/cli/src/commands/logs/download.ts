@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { formatBytes } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
@@ -11,7 +11,7 @@ import { Progress, progressBar } from '../../output/progress.ts';
 import { statIfExists } from '../../sources/find-path.ts';
 import type { FileHolder } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { onlyMember, resolveNodeRef } from '../../sources/query-cluster.ts';
+import { onlyMember, resolveNodeRef } from '../../sources/resolve-node.ts';
 
 /** Downloads files byte for byte. A file is written completely or not at all. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -34,11 +34,11 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** The node itself has the file, or with `NODE:FILE` that member of its cluster. */
-async function findFile(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
+async function findFile(node: Client, word: string): Promise<{ holder: FileHolder; file: string }> {
   const found = word.includes(':') ? await resolveNodeRef(node, word) : undefined;
   if (!found) return { holder: node, file: word };
   if (found.file === undefined) throw new ProgramError(`${word} names no file; "porthole logs ls ${word}" lists them`);
-  return { holder: node.cluster.member(onlyMember(found)), file: found.file };
+  return { holder: node.node(onlyMember(found)), file: found.file };
 }
 
 interface FetchOptions {

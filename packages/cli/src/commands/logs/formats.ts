@@ -1,79 +1,77 @@
-import type { LogFilesOptions } from '@porthole/contract';
-import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
+import { type ClusterLogFiles, pickMembers } from '@porthole/contract';
 import type { LinePart } from '@porthole/logs/types';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { cutEnd, displayWidth } from '../../output/fit-columns.ts';
 import type { Colors, Terminal } from '../../output/terminal.ts';
 import { visibleJson, visibleText } from '../../output/visible-text.ts';
-import { isUrl, namesNode } from '../../sources/endpoint.ts';
-import { findPath } from '../../sources/find-path.ts';
-import { openNode } from '../../sources/open-node.ts';
-import { resolveNodeRef } from '../../sources/query-cluster.ts';
-import { localOptions } from '../../sources/source-flags.ts';
+import { Receipt } from '../../records/receipt.ts';
+import { type LogSource, withoutNode } from '../../sources/log-source.ts';
+import { openSources } from '../../sources/open-sources.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
 
 /** More files of a directory or node are not described: each is read at both ends. */
 const MOST_FILES = 20;
 
-/** A directory or a node, and which of its files; `undefined`: all. */
-interface Target {
-  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]>;
-  file: string | undefined;
-  node?: string;
-  close?(): Promise<void>;
-}
+type LogFile = ClusterLogFiles['files'][number];
 
-type Described = LogFileDetails & { target?: string; node?: string };
+type Described = Omit<LogFile, 'node'> & { target?: string; node?: string };
 
 /** Shows what log files are read as: where time and level are, the zone, samples, and lines that do not fit. */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
   const found: Described[] = [];
-  for (const where of args.length > 0 ? args : [undefined])
-    for (const target of await findTargets(invocation, where)) {
-      const marks = { ...(target.node && { node: target.node }), ...(args.length > 1 && where && { target: where }) };
-      try {
-        for (const details of await describeFiles(target, terminal)) found.push({ ...details, ...marks });
-      } finally {
-        await target.close?.();
-      }
+  const receipt = new Receipt();
+  const { sources, close } = await openSources(
+    invocation,
+    args,
+    args.length === 0 ? memberSelection(invocation) : undefined,
+  );
+  try {
+    for (const source of sources) {
+      const target = args.length > 1 ? { target: source.label } : {};
+      for (const file of await describeFiles(source, receipt, terminal))
+        found.push({ ...(source.nodes ? file : withoutNode(file)), ...target });
     }
+  } finally {
+    await close();
+  }
   const isJson = invocation.text('output') === 'json';
   const texts = found.map((file) =>
     isJson ? `${visibleJson(JSON.stringify(file))}\n` : formatFile(file, terminal, { withExample: found.length === 1 }),
   );
   await terminal.write(texts.join(isJson ? '' : '\n'));
+  receipt.warn(terminal);
   if (found.length === 0) terminal.note('no log files');
   if (found.length > 1 && !isJson) terminal.note('name a single file to get an example of a format for it');
+  if (receipt.isPartial) return EXIT.partial;
   if (found.length === 0) return EXIT.different;
   return found.some(({ problem }) => problem) ? EXIT.partial : EXIT.ok;
 }
 
-async function describeFiles(target: Target, terminal: Terminal): Promise<LogFileDetails[]> {
-  const names = target.file === undefined ? (await target.logFiles()).map(({ name }) => name) : [target.file];
-  if (names.length > MOST_FILES)
-    terminal.note(`the first ${MOST_FILES} of ${names.length} files; name others to see what they are read as`);
-  const described: LogFileDetails[] = [];
-  for (const file of names.slice(0, MOST_FILES)) described.push(...(await target.logFiles({ file })));
-  if (described.length === 0 && target.file !== undefined)
-    throw new ProgramError(`no log file named ${JSON.stringify(target.file)}`);
-  return described;
-}
-
-async function findTargets(invocation: Invocation, where: string | undefined): Promise<Target[]> {
-  const isNode = where === undefined || isUrl(where);
-  const path = isNode ? undefined : await findPath(where, namesNode(invocation));
-  if (path) {
-    const logs = new LogDir(path.dir, await localOptions(invocation, createZone(invocation.text('log-zone'))));
-    return [{ logFiles: (options) => logs.details(options), file: path.file, close: () => logs.close() }];
+/** The file that is selected, or one after the other of all. */
+async function describeFiles(
+  { state, selection, nodes: shown, place = '' }: LogSource,
+  receipt: Receipt,
+  terminal: Terminal,
+): Promise<LogFile[]> {
+  const { file } = selection;
+  const members = pickMembers(selection);
+  const first = await state.logFiles({ ...members, file });
+  receipt.add(first, { nodes: shown, place });
+  const { files } = first;
+  if (file !== undefined) {
+    if (files.length === 0 && !receipt.isPartial) throw new ProgramError(`no log file named ${JSON.stringify(file)}`);
+    return files;
   }
-  const node = await openNode(invocation, isNode ? where : undefined);
-  const ref = !isNode && where.includes(':') ? await resolveNodeRef(node, where) : undefined;
-  if (!ref) return [{ logFiles: (options) => node.logFiles(options), file: isNode ? undefined : where }];
-  return ref.ids.map((id) => {
-    const member = node.cluster.member(id);
-    return { logFiles: (options) => member.logFiles(options), file: ref.file, node: id };
-  });
+  if (files.length > MOST_FILES)
+    terminal.note(`the first ${MOST_FILES} of ${files.length} files; name others to see what they are read as`);
+  const described: LogFile[] = [];
+  for (const { name, node } of files.slice(0, MOST_FILES)) {
+    const request = { ...members, ...(shown && { nodes: [node] }), file: name };
+    described.push(...(await state.logFiles(request)).files);
+  }
+  return described;
 }
 
 const INDENT = '  ';

@@ -1,4 +1,4 @@
-import type { SearchQuery, Zone } from '@porthole/logs';
+import type { SearchQuery } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-sources.ts';
@@ -49,38 +49,6 @@ export function search(given: Invocation): Promise<number> {
     await records.printMerged(found, { order, limit });
     await records.finish();
     records.printReceipt({ limit, isAlways: true });
-    return records.exitCode();
-  });
-}
-
-/** Around a time: at most `limit` records on each side of it. */
-export interface AroundTime {
-  aroundMs: number;
-  limit: number;
-  /** Reads the time, by the clock and zone of the first source. */
-  timeMs(source: LogSource, zone: Zone): Promise<number>;
-}
-
-/** Prints the records around a time, oldest first. */
-export function printAround(
-  invocation: Invocation,
-  targets: readonly string[],
-  { timeMs: readTimeMs, aroundMs, limit }: AroundTime,
-): Promise<number> {
-  return printRecords(invocation, { targets }, async (records, queries) => {
-    const [{ source } = {}] = queries;
-    const timeMs = source === undefined ? 0 : await readTimeMs(source, shownZone(invocation, [source]));
-    const within = (fromMs: number, toMs: number) =>
-      queries.map((each) => ({ ...each, query: { ...each.query, fromMs, toMs } }));
-    await printNewest(records, within(timeMs - aroundMs, timeMs), limit);
-    const after = within(timeMs, timeMs + aroundMs + 1).map(({ source: from, query }) => ({
-      source: from,
-      query: { ...query, order: 'oldest' as const },
-      count: limit,
-    }));
-    await records.printMerged(after, { order: 'oldest', limit });
-    await records.finish();
-    records.printReceipt({ limit, isAlways: false });
     return records.exitCode();
   });
 }

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
-import { type ClusterLogFiles, codeOf, formatBytes, type MemberSelection } from '@porthole/contract';
-import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
+import { type ClusterLogFiles, formatBytes, pickMembers } from '@porthole/contract';
+import { createZone, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
@@ -9,22 +9,19 @@ import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';
-import { findPath, isJournal, type LocalPath } from '../../sources/find-path.ts';
-import { openNode } from '../../sources/open-node.ts';
-import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
-import { localOptions, memberSelection } from '../../sources/source-flags.ts';
+import { isJournal } from '../../sources/find-path.ts';
+import { type LogSource, withoutNode } from '../../sources/log-source.ts';
+import { openSources } from '../../sources/open-sources.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
 
-/** A node that only implements the contract lists name and size. */
-type ListedFile = Pick<LogFileDetails, 'name' | 'size'> &
-  Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>> & {
+type LogFile = ClusterLogFiles['files'][number];
+
+/** Of several nodes, each with its node. */
+type ListedFile = Omit<LogFile, 'node'> &
+  Partial<Pick<LogFile, 'node'>> & {
     /** The argument it was listed for, where there are several. */
     target?: string;
   };
-
-interface Listing {
-  files: ListedFile[];
-  logZone: Zone;
-}
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', minWidth: 16 },
@@ -36,69 +33,48 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function run(invocation: Invocation): Promise<number> {
-  const listed: ListedFile[] = [];
+  const { args, terminal } = invocation;
+  const journal = args.find(isJournal);
+  if (journal !== undefined)
+    throw new ProgramError(
+      `${journal} has no files; "porthole logs ${journal}" reads it, "journalctl --field=_SYSTEMD_UNIT" lists its units`,
+    );
   const receipt = new Receipt();
-  let zone = createZone(invocation.text('time-zone') ?? invocation.text('log-zone'));
-  for (const where of invocation.args.length > 0 ? invocation.args : [undefined]) {
-    const { files, logZone } = await list(invocation, where, receipt);
-    const isOneOfMany = where !== undefined && invocation.args.length > 1;
-    listed.push(...(isOneOfMany ? files.map((file) => ({ ...file, target: where })) : files));
-    if (invocation.text('time-zone') === undefined) zone = logZone;
+  const listed: ListedFile[] = [];
+  const { sources, close } = await openSources(
+    invocation,
+    args,
+    args.length === 0 ? memberSelection(invocation) : undefined,
+  );
+  try {
+    for (const source of sources) listed.push(...(await list(source, receipt, { isOneOfMany: args.length > 1 })));
+  } finally {
+    await close();
   }
+  const named = invocation.text('time-zone');
+  const zone = named === undefined ? sources.at(-1)?.zone : createZone(named);
   const problems = listed.filter(({ problem }) => problem);
-  await invocation.terminal.write(formatFiles(listed, invocation, zone));
-  for (const file of problems) invocation.terminal.warn(visibleText(`${fileLabel(file)}: ${file.problem}`));
-  receipt.warn(invocation.terminal);
+  await terminal.write(formatFiles(listed, invocation, zone ?? createZone()));
+  for (const file of problems) terminal.warn(visibleText(`${fileLabel(file)}: ${file.problem}`));
+  receipt.warn(terminal);
   return problems.length > 0 || receipt.isPartial ? EXIT.partial : EXIT.ok;
 }
 
-async function list(invocation: Invocation, where: string | undefined, receipt: Receipt): Promise<Listing> {
-  const isAddress = where !== undefined && isUrl(where);
-  const selection = memberSelection(invocation);
-  if (invocation.isOn('all') || Object.keys(selection).length > 0)
-    return listMembers(invocation, { file: where, ...selection }, receipt);
-  if (where !== undefined && isJournal(where))
-    throw new ProgramError(
-      `${where} has no files; "porthole logs ${where}" reads it, "journalctl --field=_SYSTEMD_UNIT" lists its units`,
-    );
-  const path = where === undefined || isAddress ? undefined : await findPath(where, false);
-  if (path) return listLocal(path, invocation);
-  const ref = where?.includes(':') && !isAddress ? await resolveNodeRef(await openNode(invocation), where) : undefined;
-  if (ref) return listMembers(invocation, { nodes: [ref.node], file: ref.file }, receipt);
-  if (where !== undefined && !isAddress) throw new ProgramError(`${where}: no such file or directory`);
-  const node = await openNode(invocation, where);
-  try {
-    const files = await node.logFiles();
-    return { files, logZone: createZone((await node.describe()).timeZone) };
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return { files: await node.listLogs(), logZone: createZone(invocation.text('log-zone')) };
-  }
-}
-
-/** Lists the files of cluster members; `file` may be the URL of the node to query. */
-async function listMembers(
-  invocation: Invocation,
-  { file, ...members }: MemberSelection & { file: string | undefined },
+async function list(
+  source: LogSource,
   receipt: Receipt,
-): Promise<Listing> {
-  const isAddress = file !== undefined && isUrl(file);
-  const node = await openNode(invocation, isAddress ? file : undefined);
-  const response = await queryCluster(node, (cluster) => cluster.logFiles(members));
-  receipt.add(response);
-  const files = response.files.filter(({ name }) => file === undefined || isAddress || name === file);
-  return { files, logZone: createZone((await node.describe()).timeZone) };
-}
-
-async function listLocal({ dir, file }: LocalPath, invocation: Invocation): Promise<Listing> {
-  const zone = createZone(invocation.text('log-zone'));
-  const logs = new LogDir(dir, await localOptions(invocation, zone));
-  try {
-    const details = await logs.details();
-    return { files: details.filter(({ name }) => file === undefined || name === file), logZone: zone };
-  } finally {
-    await logs.close();
-  }
+  { isOneOfMany }: { isOneOfMany: boolean },
+): Promise<ListedFile[]> {
+  const { file } = source.selection;
+  const response = await source.state.logFiles(pickMembers(source.selection));
+  receipt.add(response, source);
+  const files = response.files.filter(({ name }) => file === undefined || name === file);
+  if (files.length === 0 && file !== undefined && !receipt.isPartial)
+    throw new ProgramError(`no log file named ${JSON.stringify(file)}`);
+  return files.map((each) => ({
+    ...(source.nodes ? each : withoutNode(each)),
+    ...(isOneOfMany && { target: source.label }),
+  }));
 }
 
 function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone: Zone): string {
@@ -112,7 +88,7 @@ function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone:
     ...(hasNodes ? [visibleText(file.node ?? '-')] : []),
     visibleText(fileName(file)),
     formatBytes(file.size),
-    file.compressed ? `${file.state}, ${visibleText(nameSuffix(file.name))}` : (file.state ?? '-'),
+    file.compressed ? `${file.state}, ${visibleText(nameSuffix(file.name))}` : file.state,
     file.format ?? '-',
     time(file.firstTimeMs),
     time(file.lastTimeMs),

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises';
-import { type ClusterState, coverageOf, failures, missingText } from '@porthole/contract';
+import type { Client } from '@porthole/client';
+import { coverageOf, failures, missingText } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatCount } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { queryCluster } from '../../sources/query-cluster.ts';
 
 /** Makes all nodes of the cluster forget one that left or failed. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -13,23 +13,23 @@ export async function run(invocation: Invocation): Promise<number> {
   const [id = ''] = args;
   const node = await openNode(invocation);
   const signal = interruptSignal();
-  const loss = visibleText(await queryCluster(node, (cluster) => describeLoss(cluster, id, signal)));
+  const loss = visibleText(await describeLoss(node, id, signal));
   if (!(await confirm(invocation, { facts: loss, question: `Forget ${visibleText(id)}?`, signal }))) {
     terminal.note('nothing was forgotten');
     return EXIT.different;
   }
-  const { members } = await queryCluster(node, (cluster) => cluster.forget(id, { signal }));
+  const { members } = await node.forget(id, { signal });
   const missing = failures(coverageOf({ members }));
   for (const part of missing) terminal.warn(visibleText(`${missingText(part)}; it may still list ${id}`));
   return missing.length > 0 ? EXIT.partial : EXIT.ok;
 }
 
 /** What is lost for good: what the nodes still have of it. */
-async function describeLoss(cluster: ClusterState, id: string, signal: AbortSignal): Promise<string> {
+async function describeLoss(node: Client, id: string, signal: AbortSignal): Promise<string> {
   const selection = { nodes: [id] };
   const [histogram, listed] = await Promise.all([
-    cluster.logHistogram({ ...selection, buckets: 1, store: 'nodes' }, { signal }),
-    cluster.logFiles(selection, { signal }),
+    node.histogram({ ...selection, buckets: 1, store: 'nodes' }, { signal }),
+    node.logFiles(selection, { signal }),
   ]);
   const { state, asOfMs } = histogram.members.find((report) => report.id === id) ?? {};
   const counts = histogram.buckets.flatMap((bucket) => Object.values(bucket.counts));

@@ -1,7 +1,5 @@
-import type { NodeClient } from '@porthole/client';
 import {
   type ClusterNode,
-  type ClusterNodes,
   coverageOf,
   isLabelPattern,
   type Labels,
@@ -19,20 +17,19 @@ import { formatTime } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openTimed } from '../../records/record-flags.ts';
-import { unlessUnsupported } from '../../sources/query-cluster.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 
 /** Lists the members of the cluster and their state. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
-  const { client, zone } = await openTimed(invocation, interruptSignal());
-  const { membership, nodes: all, nowMs } = await fetchNodes(client);
+  const { client, zone, clock } = await openTimed(invocation, interruptSignal());
+  const { membership, nodes: all } = await client.nodes();
   const by = invocation.text('by');
   const nodes = groupNodes(selectNodes(all, memberSelection(invocation)), by);
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
-  else await terminal.write(nodeTable(nodes, { zone, nowMs, by, terminal }));
+  else await terminal.write(nodeTable(nodes, { zone, nowMs: clock.nowMs, by, terminal }));
   for (const part of coverageOf({ membership }).missing) terminal.warn(visibleText(missingText(part)));
   // A node that left cleanly is not missing.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
@@ -56,48 +53,6 @@ function groupNodes(nodes: readonly ClusterNode[], by: string | undefined): Clus
   if (by === undefined) return [...nodes];
   const key = ({ labels = {}, id }: ClusterNode) => `${Object.hasOwn(labels, by) ? `0${labels[by]}` : '1'}\n${id}`;
   return nodes.toSorted((left, right) => (key(left) < key(right) ? -1 : 1));
-}
-
-interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
-  membership?: ClusterNodes['membership'];
-  /** By the clock of the queried node, like all times of the response. */
-  nowMs: number;
-}
-
-/** A node that only implements the contract knows only itself. */
-async function fetchNodes(client: NodeClient): Promise<NodesResponse> {
-  return unlessUnsupported<NodesResponse>(
-    async () => {
-      const { nodes, membership } = await client.cluster.nodes();
-      return { nodes, membership, nowMs: (await client.describe()).clockMs };
-    },
-    async () => ({ nodes: [await describeSelf(client)], nowMs: Date.now() }),
-  );
-}
-
-async function describeSelf(client: NodeClient): Promise<ClusterNode> {
-  const startedMs = performance.now();
-  const { node } = await client.config();
-  const elapsedMs = Math.round(performance.now() - startedMs);
-  const id = node.hostName || client.url;
-  return {
-    id,
-    role: 'node',
-    labels: {},
-    node,
-    url: client.url,
-    isSelf: true,
-    state: 'up',
-    sinceMs: null,
-    report: { id, outcome: 'ok', detail: null, elapsedMs, count: 1, asOfMs: null },
-    clock: null,
-    timeZone: null,
-    uptimeMs: null,
-    lastRecordMs: null,
-    recentErrors: null,
-    lastSeenMs: null,
-    problems: [],
-  };
 }
 
 const COLUMNS: readonly Column[] = [

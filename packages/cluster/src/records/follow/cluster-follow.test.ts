@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Peer } from '../../fan-out/peers.ts';
 import { collectFollow } from '../../testing/collect-follow.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
-import { FakeNode, notSupported, record, silence } from '../../testing/fake-node.ts';
+import { FakeNode, notSupported, record, recordsAt, silence } from '../../testing/fake-node.ts';
 import { LiveLog } from '../../testing/live-log.ts';
 import { followCluster } from './cluster-follow.ts';
 
@@ -249,6 +249,20 @@ describe('a follow of the cluster', () => {
     await follow.ready;
     await eventually(() => expect(follow.summaries).toEqual(['lindb not supported', 'slow timeout']));
     expect(lindb.follows).toHaveLength(1);
+  });
+
+  it('starts with so many of the newest records of all members together', async () => {
+    const members = {
+      a: new FakeNode({ records: recordsAt('a', [1, 2, 5]), follow: (_query, { signal }) => silence(signal) }),
+      b: new FakeNode({ records: recordsAt('b', [3, 4]), follow: (_query, { signal }) => silence(signal) }),
+      c: new FakeNode({ records: recordsAt('c', [1]), follow: (_query, { signal }) => silence(signal) }),
+    };
+    const deps = fakeCluster(members, { limits: { firstBatchMs: 20 } });
+    const follow = collectFollow(deps, { query: { start: { back: 3 }, minLevel: 'INFO' } });
+    await follow.ready;
+    const starts = Object.values(members).map(({ follows }) => follows[0]?.start);
+    expect(starts).toEqual([{ back: 1 }, { back: 2 }, 'end']);
+    expect(members.a.searches[0]).toMatchObject({ minLevel: 'INFO', order: 'newest' });
   });
 
   it('reports members that join, from when they came online, and members that leave', async () => {

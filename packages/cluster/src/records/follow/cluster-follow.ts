@@ -5,10 +5,12 @@ import {
   isSelected,
   type MemberReport,
   type MemberSelection,
+  withoutSelection,
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
 import { allWithin, owned } from '@porthole/logs/shared';
 import type { FollowQuery } from '@porthole/logs/types';
+import { isBatch, originAt } from '@porthole/records';
 import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { RecordedMember } from '../../recorder/recordings.ts';
@@ -21,6 +23,7 @@ import {
   slowIfAlive,
 } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
+import { searchCluster } from '../search/cluster-search.ts';
 import { throwIfRejected } from '../search/refusals.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';
@@ -47,7 +50,7 @@ const CLOSING_MS = 250;
  * Follows all selected members, their records merged by time within a small window, in batches; an empty one first, as
  * soon as every member follows, has failed or takes too long. Members that join are reported and followed from when they
  * came online, or from where they were when they left; those that leave are reported. A member that fails is reported and
- * retried. Starts `back` records before the end of each member. Ends with an `end` when the signal fires or this node
+ * retried. With `back` it starts with so many of the newest records of all members. Ends with an `end` when the signal fires or this node
  * stops. Throws the error of a request that no member accepts.
  */
 export async function* followCluster(
@@ -100,9 +103,13 @@ class ClusterFollow {
     const { signal } = this.#options;
     const chosen = chooseMembers(this.#deps, this.#request);
     const peers = chosen.filter(({ departed }) => !departed);
-    const starts = memberStarts(this.#request);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) return this.#end('cancelled');
+    const { start } = this.#request;
+    const isDivided = typeof start === 'object' && 'back' in start && start.back > 0 && peers.length > 1;
+    const shares = isDivided ? await this.#divideBack(start.back, peers) : undefined;
+    if (this.ending) return;
+    const starts = shares ? (id: string) => shares.get(id) ?? 'end' : memberStarts(this.#request);
     const { firstBatchMs, maxParallel } = getLimits(this.#deps);
     const members = peers.map((peer) => this.#add(peer, starts(peer.member.id, this.#clockOffset(peer))));
     this.#forgetMembership = this.#deps.membership.onChange(() => this.#followMembership());
@@ -111,6 +118,24 @@ class ClusterFollow {
     throwIfRejected(members, { isFirst: true });
     for (const { departed } of chosen)
       if (departed) this.#emit({ type: 'member', node: departed.member.id, report: departedReport(departed, 0) });
+  }
+
+  /** Where each member starts, so that all together begin with `back` records. */
+  async #divideBack(back: number, peers: readonly Peer[]): Promise<Map<string, { back: number }>> {
+    const { start: _start, raw: _raw, fields: _fields, ...filter } = withoutSelection(this.#request);
+    // Those that have left are not followed, and what was recorded of them is not counted.
+    const nodes = peers.map(({ member }) => member.id);
+    const newest = { ...filter, nodes, order: 'newest', limit: back, before: 0, after: 0 } as const;
+    const { signal, client } = this.#options;
+    const counts = new Map<string, { back: number }>();
+    for await (const item of searchCluster(this.#deps, newest, { ...(signal && { signal }), client })) {
+      if (!isBatch(item)) continue;
+      for (let index = 0; index < item.ends.length; index++) {
+        const { node = '' } = originAt(item, index);
+        counts.set(node, { back: (counts.get(node)?.back ?? 0) + 1 });
+      }
+    }
+    return counts;
   }
 
   /** The items that can be emitted now; at the end, all of them. */

@@ -37,6 +37,17 @@ describe('a moment', () => {
     expect(end.reason).toBe('limit');
   });
 
+  it('asks for records of one log with a certain content', async () => {
+    const a = new FakeNode({ records: recordsAt('a', [1]) });
+    const request = { ...AROUND, at: { timeMs: 1 }, family: 'a.log', terms: ['text'], store: 'nodes' } as const;
+    await collectResponse(searchAround(fakeCluster({ a }), request));
+    const asked = { family: 'a.log', terms: ['text'], before: 0, after: 0, limit: 5 };
+    expect(a.searches).toEqual([
+      { ...asked, order: 'newest', fromMs: -49, toMs: 1 },
+      { ...asked, order: 'oldest', fromMs: 1, toMs: 52 },
+    ]);
+  });
+
   it('of a record without a time is that of the one before it', async () => {
     const records = [record('timed', 100, 0), record('untimed', Number.NaN, 1), record('far', 500, 2)];
     const deps = fakeCluster({ a: new FakeNode({ records }) });

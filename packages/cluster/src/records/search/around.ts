@@ -4,37 +4,25 @@ import {
   type ClusterEnd,
   type ClusterItem,
   type ClusterRecord,
-  codeOf,
-  type NodeState,
   PortholeError,
-  type SearchOptions,
-  searchItems,
   withCoverage,
 } from '@porthole/contract';
-import { decodeCursor, groupFamilies } from '@porthole/logs';
-import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
+import { recordsOf } from '@porthole/records';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { SELF_MORE_MS } from '../../fan-out/fan-out.ts';
 import { withDeadline } from '../../requests/bounded-calls.ts';
-import { withFloor } from '../../state/counts/counting.ts';
 import { chooseMembers } from '../../state/query-members.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
-import { joinEnds, type LaneItem } from '../merge/member-pages.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-records.ts';
 import { openOrRecorded } from './open-or-recorded.ts';
+import { collectRecords, contentOf, recordsAround, recordTime } from './records-around.ts';
 import { laneReport, throwIfRejected } from './refusals.ts';
-
-/** How far to look back for a timestamp if the record has none. */
-const MAX_LOOKBACK_RECORDS = 100;
 
 /** Fraction of the member timeout for each of its two searches. */
 const SCAN_SHARE = 0.4;
-
-const ALL: Pick<SearchQuery, 'before' | 'after'> = { before: 0, after: 0 };
 
 /**
  * Emits the records of every member around a record or time, oldest first: those closest to it, half of the limit before it
@@ -51,14 +39,16 @@ export async function* searchAround(
   const atMs = 'timeMs' in request.at ? request.at.timeMs : await fetchRecordTime(deps, request.at, options);
   const budgetMs = timeoutMs * SCAN_SHARE;
   const { client } = options;
+  const { beforeMs, afterMs, limit, floors } = request;
+  const filter = contentOf(request);
   const lanes = members.map((chosen, index) => {
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
-    const { beforeMs, afterMs, limit, floors } = request;
     const range = { fromMs: atMs - beforeMs, toMs: atMs + afterMs + 1 };
     const at = toMemberEdge(clock, atMs, 'from');
-    const around = {
+    const query = {
       id,
+      filter,
       atMs: at,
       beforeMs: at - toMemberEdge(clock, range.fromMs, 'from'),
       afterMs: toMemberEdge(clock, range.toMs, 'to') - 1 - at,
@@ -67,9 +57,9 @@ export async function* searchAround(
     };
     const opened = openOrRecorded(deps, chosen, {
       budgetMs,
-      search: (signal) => dropOutside(recordsAround(chosen.state, around, { signal, budgetMs, client }), clock, range),
+      search: (signal) => dropOutside(recordsAround(chosen.state, query, { signal, budgetMs, client }), clock, range),
       searchRecorded: ({ state }, signal) =>
-        dropOutside(recordsAround(state, around, { signal, budgetMs, client }), clock, range),
+        dropOutside(recordsAround(state, query, { signal, budgetMs, client }), clock, range),
     });
     const doubt = describeUncertainty(clock, range);
     const { isSelf } = chosen.member;
@@ -93,54 +83,6 @@ export async function* searchAround(
   yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
 }
 
-interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
-  /** The id of the member. */
-  id: string;
-  floors?: AroundRequest['floors'] | undefined;
-  /** By the clock of the member. */
-  atMs: number;
-}
-
-/** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
-async function* recordsAround(
-  state: NodeState,
-  { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
-  options: SearchOptions,
-): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
-  const before: SearchQuery = {
-    ...ALL,
-    order: 'newest',
-    ...withFloor({ fromMs: atMs - beforeMs, toMs: atMs }, floors, id),
-    limit: Math.floor(limit / 2),
-  };
-  const earlier: FoundRecord[] = [];
-  let first: SearchEnd | undefined;
-  // A range must not be empty.
-  if (before.limit > 0 && beforeMs > 0) {
-    for await (const items of searchItems(state, before, options)) {
-      yield EMPTY_BATCH;
-      for (const item of items) {
-        if (item.type === 'end') first = item;
-        else earlier.push(item);
-      }
-      if (earlier.length > before.limit)
-        throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
-    }
-  }
-  yield batchOf(earlier.reverse());
-  const after: SearchQuery = {
-    ...ALL,
-    order: 'oldest',
-    // Exclusive, but the last millisecond is included.
-    ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
-    limit: limit - before.limit,
-  };
-  for await (const item of state.search(after, options)) {
-    if (isBatch(item) || first === undefined) yield item;
-    else yield { ...joinEnds(first, item), reason: first.reason === 'exhausted' ? item.reason : first.reason };
-  }
-}
-
 /** By the clock of this node. */
 async function fetchRecordTime(
   deps: ClusterDeps,
@@ -149,52 +91,16 @@ async function fetchRecordTime(
 ): Promise<number> {
   const [chosen] = chooseMembers(deps, { nodes: [node] });
   if (!chosen) throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(node)}`);
-  const timeoutMs = getLimits(deps).memberTimeoutMs;
-  // Only its family: other logs have no position in this cursor and would start at their beginning.
-  const log = cursorLog(cursor);
-  const find = (wanted: Pick<SearchQuery, 'order' | 'limit' | 'start'>) => {
-    const query: SearchQuery = { ...ALL, ...log, ...wanted };
+  const { memberTimeoutMs: timeoutMs } = getLimits(deps);
+  const timeMs = await recordTime({ node, cursor }, (query) => {
     const { open } = openOrRecorded(deps, chosen, {
       budgetMs: timeoutMs * SCAN_SHARE,
       search: (signal) => chosen.state.search(query, { signal }),
       searchRecorded: ({ state }, signal) => state.search(query, { signal }),
     });
     return withDeadline((signal) => collectRecords(open(signal), query.limit), { ...options, timeoutMs });
-  };
-  const [record] = await find({ order: 'oldest', limit: 1, start: { record: cursor } });
-  if (record === undefined) throw new PortholeError('CURSOR_GONE', `the record no longer exists on "${node}"`);
-  const earlier = isTimed(record)
-    ? []
-    : await find({ order: 'newest', limit: MAX_LOOKBACK_RECORDS, start: { cursor } });
-  const timed = [record, ...earlier.filter(({ file }) => file === record.file)].find(isTimed);
-  if (timed === undefined)
-    throw new PortholeError('PARAMETER_INVALID', 'neither the record nor an earlier one has a timestamp');
-  return toOwnTime(getChosenClock(deps, chosen), timed.timeMs);
-}
-
-/** The log of the record a cursor names; the member rejects invalid cursors. */
-function cursorLog(cursor: string): Pick<SearchQuery, 'family'> {
-  try {
-    const names = decodeCursor(cursor).map(({ file }) => file);
-    const [family] = groupFamilies(names.slice(-1));
-    return family ? { family: family.name } : {};
-  } catch (error) {
-    if (codeOf(error) !== 'CURSOR_INVALID') throw error;
-    return {};
-  }
-}
-
-function isTimed(record: FoundRecord): record is FoundRecord & { timeMs: number } {
-  return Number.isFinite(record.timeMs);
-}
-
-async function collectRecords(items: AsyncIterable<LaneItem>, limit: number): Promise<FoundRecord[]> {
-  const found: FoundRecord[] = [];
-  for await (const item of items) {
-    if (isBatch(item)) found.push(...recordsOf<FoundRecord>(item));
-    if (found.length >= limit) break;
-  }
-  return found;
+  });
+  return toOwnTime(getChosenClock(deps, chosen), timeMs);
 }
 
 function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapsedMs: number): ClusterEnd {

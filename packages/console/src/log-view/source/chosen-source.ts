@@ -1,10 +1,9 @@
-import type { ClusterLogFiles, ClusterState } from '@porthole/client';
+import type { Client, ClusterLogFiles } from '@porthole/client';
 import { isPattern, matchesPattern } from '@porthole/contract';
 import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
 import type { SourceDeps } from './create-source.ts';
 import type { LogSource } from './log-source.ts';
-import { NodeSource } from './node-source.ts';
 
 type Choices = readonly SourceChoice[];
 
@@ -13,25 +12,19 @@ type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'
 /** The source of the chosen logs: loaded when some are chosen. */
 export async function openChosen(
   choices: Choices,
-  { client, clusterNodes, labels, nodes: named }: SourceDeps & Pick<LogSource, 'nodes'>,
+  { client, labels, nodes: named }: SourceDeps & Pick<LogSource, 'nodes'>,
 ): Promise<LogSource> {
-  const { cluster } = client;
   const labelled = labels.length === 0 ? {} : { labels };
   const openSources = (own: Choices) =>
-    groupByLog(own).map(({ log, nodes }) => {
-      const [id] = nodes;
-      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id) && labels.length === 0)
-        return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
-      return new ClusterSource({ cluster, members: { nodes, ...labelled }, log });
-    });
+    groupByLog(own).map(({ log, nodes }) => new ClusterSource({ client, members: { nodes, ...labelled }, log }));
   const isDisjoint = !mayOverlap(choices);
   const sources = openSources(choices);
   const [only] = sources;
   if (isDisjoint && only && sources.length === 1) return only;
   const { MergedSource } = await import('./merged-source.ts');
   const open = async (options: { signal?: AbortSignal }) =>
-    isDisjoint ? sources : openSources(await fetchDisjointChoices(choices, cluster, options));
-  return new MergedSource({ nodes: named, open, cluster });
+    isDisjoint ? sources : openSources(await fetchDisjointChoices(choices, client, options));
+  return new MergedSource({ nodes: named, open, client });
 }
 
 interface LogOfNodes {
@@ -61,10 +54,10 @@ export function mayOverlap(choices: Choices): boolean {
 /** The same logs without overlaps, so that no record is shown or counted twice. Requests the list of logs. */
 async function fetchDisjointChoices(
   choices: Choices,
-  cluster: Pick<ClusterState, 'logFiles'>,
+  client: Pick<Client, 'logFiles'>,
   options: { signal?: AbortSignal },
 ): Promise<SourceChoice[]> {
-  const { files, members } = await cluster.logFiles({}, options);
+  const { files, members } = await client.logFiles({ nodes: ['*'] }, options);
   return disjointChoices(choices, { ids: members.map(({ id }) => id), files });
 }
 

@@ -1,4 +1,4 @@
-import type { ClusterClient, ClusterEnd, LogSelection, MemberSelection } from '@porthole/client';
+import type { Client, ClusterEnd, ClusterItem, LogSelection, MemberSelection } from '@porthole/client';
 import { readSearch } from '../../state/read-search.ts';
 import {
   type Direction,
@@ -14,7 +14,7 @@ import {
 import { type FollowStart, type TimePosition, TimeSource, toRecordFilter } from './time-source.ts';
 
 interface ClusterSourceDeps {
-  cluster: ClusterClient;
+  client: Client;
   members: MemberSelection;
   log: { kind: 'family' | 'file'; name: string } | null;
 }
@@ -25,19 +25,19 @@ export class ClusterSource extends TimeSource implements LogSource {
   readonly #deps: ClusterSourceDeps;
 
   constructor(deps: ClusterSourceDeps) {
-    super(deps.cluster);
+    super(deps.client);
     this.#deps = deps;
     this.nodes = (deps.members.nodes ?? []).filter((id) => !/[*?]/.test(id));
   }
 
   histogram: LogSource['histogram'] = async ({ filter, ...grid }, options) =>
-    this.#deps.cluster.logHistogram({ ...this.#select(filter), ...grid }, options);
+    this.#deps.client.histogram({ ...this.#select(filter), ...grid }, options);
 
   fields: LogSource['fields'] = async ({ filter, limit }, options) =>
-    this.#deps.cluster.logFields({ ...this.#select(filter), limit }, options);
+    this.#deps.client.fields({ ...this.#select(filter), limit }, options);
 
   top: LogSource['top'] = async ({ filter, ...counted }, options) =>
-    this.#deps.cluster.logTop({ ...this.#select(filter), ...counted }, options);
+    this.#deps.client.top({ ...this.#select(filter), ...counted }, options);
 
   protected async pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page> {
     const { direction, limit, filter } = request;
@@ -49,7 +49,7 @@ export class ClusterSource extends TimeSource implements LogSource {
       ...({ order: isOlder ? 'newest' : 'oldest', limit, before: 0, after: 0, raw: true } as const),
       ...(start && { start }),
     };
-    const { records, end } = await readSearch(this.#deps.cluster.searchLogs(query, options));
+    const { records, end } = await readSearch<ClusterItem>(this.#deps.client.search(query, options));
     const shown = sortRecords(records, direction);
     return {
       records: isOlder ? shown.reverse() : shown,
@@ -64,12 +64,12 @@ export class ClusterSource extends TimeSource implements LogSource {
 
   protected followFrom(start: FollowStart, filter: RowFilter, options: { signal: AbortSignal }) {
     const query = { ...this.#select(filter), start, raw: true };
-    return this.#deps.cluster.followLogs(query, { ...options, gaps: 'report' });
+    return this.#deps.client.follow(query, { ...options, gaps: 'report' });
   }
 
   protected async times(options: { signal?: AbortSignal }): Promise<(number | null)[]> {
-    const { log, members, cluster } = this.#deps;
-    const { files } = await cluster.logFiles(members, options);
+    const { log, members, client } = this.#deps;
+    const { files } = await client.logFiles(members, options);
     const own = files.filter((file) => log === null || (log.kind === 'family' ? file.family : file.name) === log.name);
     return own.flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs]);
   }

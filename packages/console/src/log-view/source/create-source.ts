@@ -1,17 +1,12 @@
-import type { ClusterFollowItem, ClusterNodes, NodeClient } from '@porthole/client';
+import type { Client, ClusterFollowItem } from '@porthole/client';
 import { isPattern } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
 import type { Extent, FollowRequest, LogSource, ShownRecord } from './log-source.ts';
 
-/** Known clocks of the members; may be empty. */
-export type KnownNodes = () => ClusterNodes | null | undefined;
-
 export interface SourceDeps {
-  client: Pick<NodeClient, 'cluster'>;
-  /** The last known members, if any: for their clocks. */
-  clusterNodes: KnownNodes;
+  client: Client;
   labels: readonly string[];
 }
 
@@ -19,7 +14,7 @@ export interface SourceDeps {
 export function createSource(choices: readonly SourceChoice[], deps: SourceDeps): LogSource {
   const { client, labels } = deps;
   if (choices.length === 0)
-    return new ClusterSource({ cluster: client.cluster, members: labels.length === 0 ? {} : { labels }, log: null });
+    return new ClusterSource({ client, members: labels.length === 0 ? { nodes: ['*'] } : { labels }, log: null });
   const nodes = [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
   return new LateSource(nodes, async () => {
     const { openChosen } = await import('./chosen-source.ts');

@@ -1,4 +1,4 @@
-import { type ClusterState, PortholeError } from '@porthole/client';
+import { type Client, PortholeError } from '@porthole/client';
 import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -202,7 +202,7 @@ it('fields of several logs are listed once, with all of their records', async ()
   });
   const parts = [part(2, 'a'), part(7, 'b'), part(6, 'a')];
   const logs = parts.map((fields) => ({ fields: async () => fields }) as Partial<LogSource> as LogSource);
-  const source = new MergedSource({ nodes: [], open: async () => logs, cluster: {} as ClusterState });
+  const source = new MergedSource({ nodes: [], open: async () => logs, client: {} as Client });
   const merged = await source.fields({ filter: {}, limit: 10 });
   expect(merged).toEqual({
     fields: [

@@ -1,4 +1,4 @@
-import { type ClusterState, codeOf, type MemberReport, PortholeError } from '@porthole/client';
+import { type Client, codeOf, type MemberReport, PortholeError } from '@porthole/client';
 import { addBuckets, errorMessage, mergeBuckets, mergeFields, mergeTop, sharedRange } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { type MergedRun, MergeLane, TimeMerge } from '@porthole/records';
@@ -23,7 +23,7 @@ interface MergedSourceDeps {
   nodes: readonly string[];
   /** The logs, without overlaps. Called until it succeeds. */
   open(options: { signal?: AbortSignal }): Promise<readonly LogSource[]>;
-  cluster: ClusterState;
+  client: Client;
 }
 
 /** Logs that no node can merge: merged here by corrected time, each with its own position. */
@@ -32,8 +32,8 @@ export class MergedSource extends TimeSource implements LogSource {
   readonly #open: MergedSourceDeps['open'];
   readonly #sources = new Shared<readonly LogSource[]>({ ...KEPT, endsUnwatched: true });
 
-  constructor({ nodes, open, cluster }: MergedSourceDeps) {
-    super(cluster);
+  constructor({ nodes, open, client }: MergedSourceDeps) {
+    super(client);
     this.nodes = nodes;
     this.#open = open;
   }

@@ -1,4 +1,10 @@
-import { type ClusterFollowItem, type ClusterState, PortholeError, type RecordFilter } from '@porthole/client';
+import {
+  type Client,
+  type ClusterFollowItem,
+  type ClusterItem,
+  PortholeError,
+  type RecordFilter,
+} from '@porthole/client';
 import { parseQuery } from '@porthole/contract';
 import { readSearch } from '../../state/read-search.ts';
 import type { RecordKey } from '../../state/view.ts';
@@ -35,12 +41,12 @@ export type FollowStart = 'end' | { timeMs: number };
 
 /** A source whose positions are times, because it has the records of several logs. */
 export abstract class TimeSource {
-  readonly #cluster: ClusterState;
+  readonly #client: Pick<Client, 'around'>;
   #extent: Extent | undefined;
 
-  /** The cluster is asked for the time of a record that is known only by its key. */
-  constructor(cluster: ClusterState) {
-    this.#cluster = cluster;
+  /** The client asks for the time of a record that is known only by its key. */
+  constructor(client: Pick<Client, 'around'>) {
+    this.#client = client;
   }
 
   protected abstract pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page>;
@@ -104,7 +110,7 @@ export abstract class TimeSource {
     if (isShown(key) && key.atMs !== undefined) return { atMs: key.atMs, record: key };
     const { node, cursor } = key;
     const request = { at: { node, cursor }, nodes: [node], beforeMs: 1, afterMs: 1, limit: MAX_CANDIDATES };
-    const { records } = await readSearch(this.#cluster.around(request, options));
+    const { records } = await readSearch<ClusterItem>(this.#client.around(request, options));
     const record = records.find((candidate) => recordKey(candidate) === recordKey(key));
     const atMs = record?.atMs ?? records.find((candidate) => candidate.atMs !== undefined)?.atMs;
     if (atMs === undefined)

@@ -1,4 +1,3 @@
-import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { type LogsView, resolveRange } from '../../state/view.ts';
 import { createSource } from './create-source.ts';
@@ -21,5 +20,5 @@ export function toFilter(view: LogsView, nowMs: number): RowFilter {
 }
 
 export function openSource({ sources, labels }: LogsView): LogSource {
-  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
+  return createSource(sources, { client: session.client, labels });
 }

@@ -33,7 +33,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
   const { tab, labels, by, text } = view;
   const drift = useMemo(() => {
     const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
-    return new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff(request, { signal }), {
+    return new Resource<ClusterConfigDiff>((signal) => session.client.configDiff(request, { signal }), {
       everyMs: REFRESH_MS,
     });
   }, [JSON.stringify([labels, by])]);
@@ -117,7 +117,7 @@ function useNodeId(wanted: string | null): Pick<RequestState<unknown>, 'failure'
   const nodes = useStore(cluster.state).value?.nodes;
   const { value, failure, retry } = useRequest(String(wanted === null), 0, async (signal) => {
     if (wanted !== null) return null;
-    const response = await session.client.cluster.configHistory({ limit: 1 }, { signal });
+    const response = await session.client.configHistory({ nodes: ['*'], limit: 1 }, { signal });
     const changed = response.nodes.flatMap(({ id, history }) => {
       const [newest] = history?.periods ?? [];
       return newest?.changes ? [{ id, fromMs: newest.fromMs }] : [];
@@ -188,7 +188,7 @@ interface LoadedConfigProps {
 function LoadedConfig({ id, urlOf, children }: LoadedConfigProps) {
   const resource = useMemo(
     () =>
-      new Resource((signal) => loadNodeConfig(session.client.cluster, id, loadConfigEvents, { signal }), {
+      new Resource((signal) => loadNodeConfig(session.client, id, loadConfigEvents, { signal }), {
         everyMs: REFRESH_MS,
       }),
     [id],

@@ -118,7 +118,7 @@ function useLastChange(state: NodeConfigState, lines: readonly TomlLine[] | null
   const [now, before] = state.versions;
   const name = now?.changes && before ? before.version : '';
   const { value } = useRequest(`${state.id} ${name}`, 0, async (signal) =>
-    name === '' ? [] : loadVersions(session.client.cluster, state, [name], { signal }),
+    name === '' ? [] : loadVersions(session.client, state, [name], { signal }),
   );
   return useMemo(() => {
     const [old] = value ?? [];

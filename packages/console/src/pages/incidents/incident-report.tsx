@@ -54,7 +54,9 @@ export function IncidentReport({ view }: { view: IncidentsView }) {
   const { range, labels } = view;
   const incident = useMemo(() => {
     const request = { ...(labels.length > 0 && { labels }), ...closedRange(range, Date.now()) };
-    return new Resource((signal) => session.client.cluster.incident(request, { signal, budgetMs: INCIDENT_MS }));
+    return new Resource((signal) =>
+      session.client.incident({ nodes: ['*'], ...request }, { signal, budgetMs: INCIDENT_MS }),
+    );
   }, [JSON.stringify([range, labels])]);
   const { value, failure } = useResource(incident);
   return (

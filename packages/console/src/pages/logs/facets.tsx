@@ -383,7 +383,7 @@ function LabelFacet({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
 /** The logs of a node: a click shows only this one of them, on others those, too. */
 function NodeLogs({ node, view, change }: { node: string } & Pick<FacetsProps, 'view' | 'change'>) {
   const { value, failure, isLoading, retry } = useRequest(node, 0, async (signal) => {
-    const { files } = await session.client.cluster.logFiles({ nodes: [node] }, { signal });
+    const { files } = await session.client.logFiles({ nodes: [node] }, { signal });
     return fileFamilies(files);
   });
   if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={retry} />;
@@ -459,8 +459,8 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
     const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
     return Promise.all(
       memberSelections(view).map((selection) =>
-        session.client.cluster.logDigest(
-          { ...filter, ...selection, limit: MAX_PATTERNS },
+        session.client.digest(
+          { nodes: ['*'], ...filter, ...selection, limit: MAX_PATTERNS },
           { signal, budgetMs: PATTERNS_MS },
         ),
       ),

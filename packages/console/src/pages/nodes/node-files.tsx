@@ -47,7 +47,7 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
     const samples: SizeSample[] = [];
     return new Resource(
       async (signal) => {
-        const response = await session.client.cluster.logFiles({ nodes: [id] }, { signal });
+        const response = await session.client.logFiles({ nodes: [id] }, { signal });
         const atMs = Date.now();
         samples.push({ atMs, sizes: new Map(response.files.map(({ name, size }) => [name, size])) });
         while (samples.length > 2 && atMs - (samples[0]?.atMs ?? atMs) > GROWTH_MS) samples.shift();
@@ -245,10 +245,10 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 /** What a file of a node is read as, below its row. */
 function FileFormat({ node, file }: { node: string; file: string }) {
   const resource = useMemo(
-    () => new Resource((signal) => session.client.cluster.member(node).logFiles({ file, signal })),
+    () => new Resource((signal) => session.client.logFiles({ nodes: [node], file }, { signal })),
     [node, file],
   );
-  const [details] = useResource(resource).value ?? [];
+  const [details] = useResource(resource).value?.files ?? [];
   return (
     <section class="col" aria-label={`What ${file} is read as`}>
       <ResourceNote resource={resource} what="The format" />
@@ -257,7 +257,11 @@ function FileFormat({ node, file }: { node: string; file: string }) {
   );
 }
 
-export function LearnedFormatView({ file: { learned, problem } }: { file: LogFileDetails }) {
+export function LearnedFormatView({
+  file: { learned, problem },
+}: {
+  file: Pick<LogFileDetails, 'learned' | 'problem'>;
+}) {
   if (!learned) return <p class="dim">{problem ?? 'This node does not report more of its files; update it.'}</p>;
   const { facts, samples, unfit, example } = learned;
   return (

@@ -40,7 +40,5 @@ export function stripResource(shown: Shown): Resource<ErrorStrip> {
 }
 
 export function driftResource(labels: readonly string[]): Resource<ClusterConfigDiff> {
-  return keptResource('drift', { labels }, (selection, signal) =>
-    session.client.cluster.configDiff(selection, { signal }),
-  );
+  return keptResource('drift', { labels }, (selection, signal) => session.client.configDiff(selection, { signal }));
 }

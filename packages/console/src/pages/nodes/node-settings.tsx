@@ -97,7 +97,7 @@ export function DriftList({ rows, names, hrefOf, allHref }: DriftListProps) {
 export function NodeSettingsCard({ id }: { id: string }) {
   const zone = useStore(preferences.zone);
   const history = useMemo(
-    () => new Resource((signal) => session.client.cluster.configHistory({ nodes: [id], limit: 1 }, { signal })),
+    () => new Resource((signal) => session.client.configHistory({ nodes: [id], limit: 1 }, { signal })),
     [id],
   );
   // Others are not what this is about.

@@ -1,4 +1,4 @@
-import type { ClusterClient, NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { type CallOptions, codeOf, type MemberReport, type MemberSelection, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
@@ -7,40 +7,15 @@ import { visibleText } from '../output/visible-text.ts';
 /** More would not help. */
 const SHOWN_IDS = 10;
 
-/** The result of a query, or of another one if the node does not support it. */
-export async function unlessUnsupported<T>(
-  query: () => Promise<T>,
-  other: (error: unknown) => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await query();
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return other(error);
-  }
-}
-
-/** Queries the cluster of a node; explains the error if the node does not support that. */
-export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterClient) => Promise<T>): Promise<T> {
-  return unlessUnsupported<T>(
-    () => query(node.cluster),
-    (cause) => {
-      throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
-        cause,
-      });
-    },
-  );
-}
-
 /** The ids of all members, whether up or not. */
-export async function fetchMemberIds(node: NodeClient): Promise<string[]> {
-  const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
+export async function fetchMemberIds(node: Client): Promise<string[]> {
+  const { nodes } = await node.nodes();
   return nodes.map(({ id }) => id);
 }
 
 /** Resolves a word with a colon to members of the cluster; `undefined` if it is a log of the node itself. */
 export async function resolveNodeRef(
-  node: NodeClient,
+  node: Client,
   word: string,
   { withPast = false }: { withPast?: boolean } = {},
 ): Promise<NodeRef | undefined> {
@@ -59,9 +34,9 @@ export async function resolveNodeRef(
 }
 
 /** A node that is no longer a member, but in the archive. */
-async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | undefined> {
+async function findPastNode(node: Client, word: string): Promise<NodeRef | undefined> {
   try {
-    const reports = await fetchArchived(node, {});
+    const reports = await fetchArchived(node, { nodes: ['*'] });
     const found = parseNodeRef(
       word,
       reports.map(({ id }) => id),
@@ -76,12 +51,12 @@ async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | u
 
 /** What the archive has of each node, by the cheapest request that reports it. A node without an archive refuses it. */
 export async function fetchArchived(
-  node: NodeClient,
+  node: Client,
   selection: MemberSelection,
   options?: CallOptions,
 ): Promise<readonly MemberReport[]> {
   const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
-  for await (const items of node.cluster.searchLogs({ ...request, ...selection }, options))
+  for await (const items of node.search({ ...request, ...selection }, options))
     for (const item of items) if (item.type === 'end') return item.members;
   throw new ProgramError(`the response of ${node.url} has no end`);
 }
@@ -95,7 +70,7 @@ export function onlyMember({ node, ids }: Pick<NodeRef, 'node' | 'ids'>): string
   return id;
 }
 
-async function hasLog(node: NodeClient, name: string): Promise<boolean> {
+async function hasLog(node: Client, name: string): Promise<boolean> {
   return (await node.listLogs()).some((entry) => entry.name === name);
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseNodeRef } from './query-cluster.ts';
+import { parseNodeRef } from './resolve-node.ts';
 
 const IDS = ['broker-1', 'broker-2', 'storage-1', '10.8.0.21', '10.8.0.21:2891', 'a+b'];
 
