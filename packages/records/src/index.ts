@@ -40,3 +40,4 @@ export {
   readFrameHead,
   toFrames,
 } from './record-frames.ts';
+export { renderText } from './record-text.ts';

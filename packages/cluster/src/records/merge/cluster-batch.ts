@@ -1,5 +1,4 @@
 import { EMPTY_BATCH, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
-import { LineKernel } from '@porthole/records/kernel';
 import { isTime } from '../to-cluster-record.ts';
 import type { MemberRun } from './member-lane.ts';
 
@@ -10,9 +9,6 @@ const ZERO = 0x30;
 
 /** What follows the time. Most records of members that take turns are closer than their clocks are known. */
 const [SURE, UNSURE] = [Buffer.from(','), Buffer.from(',"isUnsure":true,')];
-
-/** Fewer lines are copied one by one: a call of the kernel takes as long as some of them. */
-const MIN_MERGED_LINES = 4;
 
 /** What is written of a run. */
 type WrittenRun = Pick<MemberRun, 'lane' | 'node' | 'batch' | 'from' | 'to' | 'isUnsure'>;
@@ -27,7 +23,6 @@ interface LineStart {
 
 /** Makes batches of a cluster from runs of its members: each line gets its node and its time by the clock of this node. */
 export class ClusterBatchWriter {
-  readonly #kernel = LineKernel.shared;
   readonly #starts = new Map<string, LineStart>();
   readonly #reusesMemory: boolean;
   #room = Buffer.alloc(0);
@@ -106,14 +101,7 @@ export class ClusterBatchWriter {
   #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: WrittenRun): number {
     const lineStart = this.#startFor(node);
     let at = start;
-    for (let row = from; row < to; ) {
-      const isKernels = to - from >= MIN_MERGED_LINES && !(isUnsure && row === from);
-      const merged = isKernels
-        ? this.#kernel.merge(batch, [row, to], { start: lineStart.time, offsetMs: 0 }, target, at)
-        : NOTHING_MERGED;
-      at += merged.bytes;
-      row += merged.count;
-      if (row === to) break;
+    for (let row = from; row < to; row++) {
       const lineAt = startOf(batch, row) + 1;
       // A view of a Buffer would be a Buffer, which takes longer to make.
       const { buffer, byteOffset } = batch.bytes;
@@ -121,7 +109,6 @@ export class ClusterBatchWriter {
       at = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure && row === from);
       target.set(line, at);
       at += line.length;
-      row++;
     }
     return at;
   }
@@ -135,8 +122,6 @@ export class ClusterBatchWriter {
     return start;
   }
 }
-
-const NOTHING_MERGED = { count: 0, bytes: 0 };
 
 /** Times that are written digit by digit, which is much faster than making a text of them. */
 function isPlain(atMs: number): boolean {
