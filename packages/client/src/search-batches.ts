@@ -54,9 +54,16 @@ function unchangedBatch({ text, batch }: ReceivedLines, records: readonly FoundR
   return sliceBatch(batch, 0, records.length);
 }
 
-/** Whether it has fields that only a node may add that merges records, or a context in two forms. */
+/** Whether it has fields that only a node may add that merges records, a context in two forms, or records of its own. */
 function hasOddFields(record: FoundRecord): boolean {
-  return 'node' in record || 'atMs' in record || 'isUnsure' in record || record.contextText !== undefined;
+  return (
+    'node' in record ||
+    'atMs' in record ||
+    'isUnsure' in record ||
+    record.contextText !== undefined ||
+    record.before !== undefined ||
+    record.after !== undefined
+  );
 }
 
 function hasColumns(batch: RecordBatch, index: number, { file, offset, timeMs }: FoundRecord): boolean {
