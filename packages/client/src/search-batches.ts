@@ -37,32 +37,64 @@ export async function* searchBatches(
 function unchangedBatch({ text, batch }: ReceivedLines, records: readonly FoundRecord[]): RecordBatch | undefined {
   if (batch === undefined) return undefined;
   let lineStart = 0;
-  let file = '';
-  let fileStart = '';
-  for (const [index, record] of records.entries()) {
-    if (record.file !== file || fileStart === '') {
+  let file: string | undefined;
+  let lineHead = '';
+  for (let index = 0; index < records.length; index++) {
+    const record = records[index] as FoundRecord;
+    if (record.file !== file) {
       file = record.file;
-      fileStart = `{"type":"record","file":${JSON.stringify(file)},"offset":`;
+      lineHead = `{"type":"record","file":${JSON.stringify(file)},"offset":`;
     }
-    const { offset, bytes, cursor } = record;
-    // The fields before those that hold data of logs: the first cursor in the line is that of the record.
-    const start = `${fileStart}${offset},"bytes":${bytes},"cursor":"${cursor}"`;
-    if (!text.startsWith(start, lineStart) || hasOddFields(record) || !hasColumns(batch, index, record))
-      return undefined;
+    if (!isAt(text, lineStart, lineHead)) return undefined;
+    if (!hasCursorNext(text, lineStart + lineHead.length, record.cursor)) return undefined;
+    if (hasOddFields(record) || !hasColumns(batch, index, record)) return undefined;
     lineStart = text.indexOf('\n', lineStart) + 1;
   }
   return sliceBatch(batch, 0, records.length);
 }
 
+const BYTES = ',"bytes":';
+const CURSOR = ',"cursor":"';
+
+/**
+ * Whether an offset, a length and this cursor are next: before what holds data of logs, so that the first cursor in the
+ * line is that of the record.
+ */
+function hasCursorNext(text: string, start: number, cursor: string): boolean {
+  const bytesAt = behindDigits(text, start);
+  if (!isAt(text, bytesAt, BYTES)) return false;
+  const cursorAt = behindDigits(text, bytesAt + BYTES.length);
+  const valueAt = cursorAt + CURSOR.length;
+  return isAt(text, cursorAt, CURSOR) && isAt(text, valueAt, cursor) && text[valueAt + cursor.length] === '"';
+}
+
+/** Like `startsWith`, which compares one character after the other: that takes five times as long. */
+function isAt(text: string, position: number, part: string): boolean {
+  return text.slice(position, position + part.length) === part;
+}
+
+function behindDigits(text: string, start: number): number {
+  let at = start;
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+type OddFields = Record<'node' | 'atMs' | 'isUnsure' | 'contextText' | 'before' | 'after', unknown>;
+
 /** Whether it has fields that only a node may add that merges records, a context in two forms, or records of its own. */
 function hasOddFields(record: FoundRecord): boolean {
+  const { node, atMs, isUnsure, contextText, before, after } = record as Partial<OddFields>;
   return (
-    'node' in record ||
-    'atMs' in record ||
-    'isUnsure' in record ||
-    record.contextText !== undefined ||
-    record.before !== undefined ||
-    record.after !== undefined
+    node !== undefined ||
+    atMs !== undefined ||
+    isUnsure !== undefined ||
+    contextText !== undefined ||
+    before !== undefined ||
+    after !== undefined
   );
 }
 
