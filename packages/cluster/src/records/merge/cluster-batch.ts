@@ -60,8 +60,8 @@ export class ClusterBatchWriter {
     const files = new Map<number, { batch: RecordBatch; origin: number }>();
     let [at, index] = [0, 0];
     for (const run of runs) {
-      const { lane, node, batch, from, to } = run;
-      at = this.#writeRun(target, at, run);
+      const { lane, node, batch, from, to, isUnsure } = run;
+      const lineStart = this.#startFor(node);
       let known = files.get(lane);
       if (known?.batch !== batch) {
         known = { batch, origin: origins.indexOf(originAt(batch, from).file, node) };
@@ -69,48 +69,22 @@ export class ClusterBatchWriter {
       }
       // Most runs of members that take turns are single records, for which even a view of an array is dear.
       for (let row = from; row < to; row++, index++) {
+        at = writeLine(target, at, { lineStart, batch, row, isUnsure: isUnsure && row === from });
+        written.ends[index] = at;
         written.times[index] = batch.times[row] as number;
         written.offsets[index] = batch.offsets[row] as number;
         written.originOf[index] =
           batch.originOf === undefined ? known.origin : origins.indexOf(originAt(batch, row).file, node);
       }
-      if (to - from === 1) written.ends[index - 1] = at;
-      else this.#noteEnds(written.ends, index, run, at);
     }
     written.bytes = target.subarray(0, at);
     return written;
-  }
-
-  /** Where the lines of a run end, from its last one backwards: each is longer than it was by what was added. */
-  #noteEnds(ends: Uint32Array, behind: number, { node, isUnsure, batch, from, to }: WrittenRun, at: number): void {
-    const start = this.#startFor(node);
-    let end = at;
-    for (let row = to - 1, index = behind - 1; row >= from; row--, index--) {
-      ends[index] = end;
-      const length = (batch.ends[row] as number) - startOf(batch, row);
-      end -= length - 1 + addedBytes(start, batch.times[row] as number, isUnsure && row === from);
-    }
   }
 
   #take(bytes: number): Buffer {
     if (!this.#reusesMemory) return Buffer.allocUnsafe(bytes);
     if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.25));
     return this.#room;
-  }
-
-  #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: WrittenRun): number {
-    const lineStart = this.#startFor(node);
-    let at = start;
-    for (let row = from; row < to; row++) {
-      const lineAt = startOf(batch, row) + 1;
-      // A view of a Buffer would be a Buffer, which takes longer to make.
-      const { buffer, byteOffset } = batch.bytes;
-      const line = new Uint8Array(buffer, byteOffset + lineAt, (batch.ends[row] as number) - lineAt);
-      at = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure && row === from);
-      target.set(line, at);
-      at += line.length;
-    }
-    return at;
   }
 
   #startFor(name: string): LineStart {
@@ -133,11 +107,22 @@ function addedText(atMs: number, isUnsure: boolean): string {
   return `${isTime(atMs) ? `,"atMs":${atMs}` : ''}${isUnsure ? ',"isUnsure":true' : ''},`;
 }
 
-/** How much longer a line gets than what follows its brace. */
-function addedBytes({ node, time }: LineStart, atMs: number, isUnsure: boolean): number {
-  return isPlain(atMs)
-    ? time.length + countDigits(atMs) + (isUnsure ? UNSURE : SURE).length
-    : node.length + addedText(atMs, isUnsure).length;
+interface WrittenLine {
+  lineStart: LineStart;
+  batch: RecordBatch;
+  row: number;
+  isUnsure: boolean;
+}
+
+/** Writes the line of a record; returns the position after it. */
+function writeLine(target: Buffer, at: number, { lineStart, batch, row, isUnsure }: WrittenLine): number {
+  const restAt = startOf(batch, row) + 1;
+  // A view of a Buffer would be a Buffer, which takes longer to make.
+  const { buffer, byteOffset } = batch.bytes;
+  const rest = new Uint8Array(buffer, byteOffset + restAt, (batch.ends[row] as number) - restAt);
+  const written = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure);
+  target.set(rest, written);
+  return written + rest.length;
 }
 
 /** Writes what comes before the fields of the record, in the order of `toClusterRecord`; returns the position after it. */
