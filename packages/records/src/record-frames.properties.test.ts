@@ -172,7 +172,7 @@ describe('frames that were changed', () => {
     times: [1, Number.NaN],
     offsets: [0, 7],
     originOf: [1, 0],
-    files: ['a', 'b'] as unknown[],
+    files: ['a', 'b'],
     text: 'x\ny\n' as string | Buffer,
   };
   const refused: readonly [string, Partial<typeof sound>, FrameLies][] = [
@@ -197,9 +197,10 @@ describe('frames that were changed', () => {
     ['a negative offset', { offsets: [-1, 0] }, {}],
     ['an offset that is no number', { offsets: [Number.NaN, 0] }, {}],
     ['a record of no file', { originOf: [0, 2] }, {}],
-    ['a file that is no text', { files: ['a', 7] }, {}],
+    ['a name that ends two times', { files: ['a', 'b\0'] }, { origins: 2 }],
     ['fewer names than files', { files: ['a'] }, { origins: 2 }],
-    ['names that are no list', {}, { nameBytes: 4, textBytes: 9 }],
+    ['a name without its end', {}, { nameBytes: 3, textBytes: 5 }],
+    ['several records and more text than such may have', { text: `x\n${'y'.repeat(65_534)}\n` }, {}],
   ];
 
   it.each(refused)('are refused: %s', (_name, parts, lies) => {

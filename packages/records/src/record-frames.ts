@@ -1,4 +1,4 @@
-import { exactJson, parseJson } from './exact-json.ts';
+import { exactJson } from './exact-json.ts';
 import { isBatch, type Origin, OriginList, originAt, type RecordBatch, sliceBatch, startOf } from './record-batch.ts';
 
 /*
@@ -15,10 +15,10 @@ import { isBatch, type Origin, OriginList, originAt, type RecordBatch, sliceBatc
  *     times       f64   of each record
  *     offsets     f64   of each record
  *     originOf    u16   of each record, if there are several files
- *     names             the files, a list in JSON
+ *     names             of the files, each followed by a zero byte
  *     text              lines of JSON: the records, or the end
  *
- * An end has neither records nor files. An empty batch is no frame.
+ * An end has neither records nor files. An empty batch is no frame. Text that is longer than 64 KiB is of one record.
  */
 
 const VERSION = 1;
@@ -28,7 +28,10 @@ const END = 2;
 /** The part of a frame that says how long the rest is. */
 export const FRAME_HEAD_BYTES = 16;
 
-/** Longer batches are sent in several frames, because a reader holds a frame as a whole. One record may be longer. */
+/**
+ * Longer batches are sent in several frames, because a reader holds a frame as a whole, and checks it without doing anything
+ * else meanwhile. One record may be longer.
+ */
 const MAX_TEXT_BYTES = 64 * 1024;
 
 /** Of the ends, times and offsets of one record. */
@@ -38,6 +41,7 @@ const ORIGIN_BYTES = 2;
 /** Maximum of `Date`. */
 const MAX_TIME_MS = 8.64e15;
 
+const ZERO = 0;
 const NEWLINE = 10;
 const ENCODER = new TextEncoder();
 
@@ -102,7 +106,7 @@ function columnsOf(batch: RecordBatch): Uint8Array {
   const { ends, times, offsets, bytes } = batch;
   const records = ends.length;
   const { files, originOf } = usedOrigins(batch);
-  const names = ENCODER.encode(JSON.stringify(files));
+  const names = ENCODER.encode(files.map((file) => `${file}\0`).join(''));
   const rowBytes = ROW_BYTES + (files.length > 1 ? ORIGIN_BYTES : 0);
   const lengths = { kind: RECORDS, origins: files.length, records, nameBytes: names.length, textBytes: bytes.length };
   const columns = headOf(lengths, records * rowBytes + names.length);
@@ -159,6 +163,8 @@ export function readFrameHead(bytes: Uint8Array): FrameHead {
   if (origins > records) throw new FrameError('a frame with more files than records');
   // Each has its newline.
   if (records > textBytes || textBytes === 0) throw new FrameError('a frame with more records than text');
+  if (records > 1 && textBytes > MAX_TEXT_BYTES)
+    throw new FrameError(`a frame with several records and more than ${MAX_TEXT_BYTES} bytes of text`);
   const rowBytes = ROW_BYTES + (origins > 1 ? ORIGIN_BYTES : 0);
   return { isEnd, ...lengths, frameBytes: FRAME_HEAD_BYTES + records * rowBytes + nameBytes + textBytes };
 }
@@ -172,7 +178,7 @@ export function readFrame(head: FrameHead, bytes: Uint8Array): Frame {
   if (bytes.length !== frameBytes) throw new FrameError('a frame of another length than its head says');
   const lines = bytes.subarray(frameBytes - textBytes);
   const text = decode(lines);
-  if (countLines(lines) !== (isEnd ? 1 : records) || lines.at(-1) !== NEWLINE)
+  if (countBytes(lines, NEWLINE) !== (isEnd ? 1 : records) || lines.at(-1) !== NEWLINE)
     throw new FrameError('a frame with another number of lines than its head says');
   if (isEnd) return { batch: undefined, text };
   const view = viewOf(bytes);
@@ -216,13 +222,10 @@ function readOrigins(view: DataView, start: number, { origins, records }: FrameH
 }
 
 function readNames(bytes: Uint8Array, { origins }: FrameHead): Origin[] {
-  const files = parseJson(decode(bytes));
-  if (!Array.isArray(files) || files.length !== origins)
-    throw new FrameError('a frame with other files than its head says');
-  return files.map((file: unknown) => {
-    if (typeof file !== 'string') throw new FrameError('a frame with a file that has no name');
-    return { file };
-  });
+  if (countBytes(bytes, ZERO) !== origins || bytes.at(-1) !== ZERO)
+    throw new FrameError('a frame with another number of files than its head says');
+  const names = decode(bytes.subarray(0, -1)).split('\0');
+  return names.map((file) => ({ file }));
 }
 
 function decode(bytes: Uint8Array): string {
@@ -234,9 +237,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function countLines(bytes: Uint8Array): number {
+function countBytes(bytes: Uint8Array, byte: number): number {
   let count = 0;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++;
   return count;
 }
 

@@ -7,7 +7,7 @@ export interface FrameParts {
   offsets: readonly number[];
   /** Empty where there is one file. */
   originOf: readonly number[];
-  files: readonly unknown[];
+  files: readonly string[];
   text: string | Buffer;
 }
 
@@ -25,7 +25,7 @@ export function frameBytes(
   { ends, times, offsets, originOf, files, text }: FrameParts,
   { version = 1, kind = 1, ...lies }: FrameLies = {},
 ): Buffer {
-  const names = Buffer.from(JSON.stringify(files));
+  const names = Buffer.from(files.map((file) => `${file}\0`).join(''));
   const lines = Buffer.from(text);
   return Buffer.concat([
     Buffer.of(version, kind),
