@@ -11,7 +11,7 @@ const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
   logs: { may: ['@porthole/records'] },
   contract: { may: [...PURE, '@porthole/records'], typesOnly: ['@porthole/logs'] },
   client: {
-    may: [...PURE, '@porthole/records', '@porthole/records/kernel', '@porthole/contract'],
+    may: [...PURE, '@porthole/records', '@porthole/contract'],
     typesOnly: ['@porthole/logs'],
   },
   cluster: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client'] },

@@ -1,4 +1,5 @@
 import {
+  FRAMES_HEADERS,
   type Handler,
   JSON_HEADERS,
   NDJSON_HEADERS,
@@ -11,7 +12,7 @@ import { collectResponse, endItem, FakeNode, fakeCluster, record, searchCluster 
 import { recordLine } from '@porthole/console/testing';
 import { exactJson, isErrorCode } from '@porthole/contract';
 import { createZone, type FollowItem, type FoundRecord } from '@porthole/logs';
-import { runs } from '@porthole/records/testing';
+import { framedLines, runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { type Colors, explainItem, formatRecord, type RecordStyle } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
@@ -119,15 +120,20 @@ function mutated({ at, kind, name, value, text }: Mutation): string[] {
 
 const member = async (handler: Handler) => testMember({ url: (await startOddServer(handler)).url });
 
+/** The ways in which a member may send lines. */
+const FORMS = [
+  ['as lines', NDJSON_HEADERS, (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')],
+  ['in frames', FRAMES_HEADERS, framedLines],
+] as const;
+
 describe('a member that sends what makes no sense', () => {
-  it('costs neither the others nor the rest of its own records, and is reported', async () => {
-    let body = '';
-    const odd = await member((_request, response) => void response.writeHead(200, NDJSON_HEADERS).end(body));
+  it.each(FORMS)('%s costs neither the others nor the rest of its own records, and is reported', async (...form) => {
+    const [, headers, toBody] = form;
+    let body: string | Buffer = '';
+    const odd = await member((_request, response) => void response.writeHead(200, headers).end(body));
     await fc.assert(
       fc.asyncProperty(mutation, async (change) => {
-        body = mutated(change)
-          .map((line) => `${line}\n`)
-          .join('');
+        body = toBody(mutated(change));
         const parts = fakeCluster({ a: new FakeNode({ records: own }), b: odd });
         const { records, end } = await collectResponse(searchCluster(parts, ALL));
         const ofOwn = records.filter(({ node }) => node === 'a').map(({ message }) => message);

@@ -15,6 +15,9 @@ const MAX_VALUES = 2_097_152;
 /** A shorter text cannot contain too many values: each needs at least two characters. */
 const FEW_VALUES_CHARACTERS = 2 * MAX_VALUES;
 
+/** A shorter text cannot be too deep: each level has two brackets. Most records are shorter. */
+const SHALLOW_CHARACTERS = 2 * MAX_DEPTH;
+
 /** Thrown for JSON beyond the limits; the message names the limit. */
 export class JsonTooLarge extends RangeError {}
 
@@ -36,6 +39,7 @@ export function isBoundedJson(text: string): boolean {
 }
 
 function checkJsonBounds(text: string): void {
+  if (text.length < SHALLOW_CHARACTERS) return;
   if (text.length < FEW_VALUES_CHARACTERS && hasFewContainers(text)) return;
   measure(text);
 }

@@ -1,8 +1,9 @@
 import { RECORDS_TYPE, type SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
-import { joinBytes } from '@porthole/records';
+import { joinBytes, type RecordBatch } from '@porthole/records';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
 import type { ClientDeps, ClientRequest, Exchange } from './exchange.ts';
+import { readFrames } from './read-frames.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
 const NEWLINE = 10;
@@ -26,14 +27,23 @@ export function searchItems<T extends { type: string }>(
 ): AsyncGenerator<T[], void, undefined> {
   return readChunks(exchange, bounds, {
     nothing: [],
-    take: (lines, state) => {
-      const { items, ...taken } = takeItems(exchange, lines, state);
+    take: (piece, state) => {
+      const { items, ...taken } = takeItems(exchange, piece, state);
       return { ...taken, value: items as unknown as T[] };
     },
   });
 }
 
 const DECODER = new TextDecoder();
+
+/** Whole lines of a response. */
+export interface ReceivedLines {
+  text: string;
+  /** What the lines must be: `anything` is records, and the end behind them. */
+  content: 'records' | 'end' | 'anything';
+  /** The lines with their columns, as they were sent. */
+  batch?: RecordBatch | undefined;
+}
 
 interface ReadState {
   bounds: SearchBounds;
@@ -53,7 +63,7 @@ interface Taken {
 
 interface ChunkReader<T> {
   nothing: T;
-  take(lines: Uint8Array, state: ReadState): Taken & { value: T };
+  take(received: ReceivedLines, state: ReadState): Taken & { value: T };
 }
 
 export async function* readChunks<T>(
@@ -67,9 +77,9 @@ export async function* readChunks<T>(
   let isWhole = false;
   try {
     yield nothing;
-    for await (const lines of wholeLines(exchange)) {
+    for await (const received of exchange.contentType === RECORDS_TYPE ? readFrames(exchange) : readLines(exchange)) {
       if (ended) throw exchange.badResponse(`${exchange.path}: more lines after the end`);
-      const { value, records, isEnd, isTooMuch } = take(lines, { bounds, left, skipped });
+      const { value, records, isEnd, isTooMuch } = take(received, { bounds, left, skipped });
       left -= records;
       isWhole = isEnd;
       if (!isTooMuch || records > 0) yield value;
@@ -87,12 +97,14 @@ export async function* readChunks<T>(
 
 export function takeItems(
   exchange: Exchange,
-  lines: Uint8Array,
+  { text, content }: ReceivedLines,
   { bounds, left, skipped }: ReadState,
 ): Taken & { items: SearchItem[] } {
-  const items = parseLines(exchange, { text: DECODER.decode(lines), bounds }, skipped);
+  const items = parseLines(exchange, { text, bounds }, skipped);
   const isEnd = items.at(-1)?.type === 'end';
   const records = isEnd ? items.length - 1 : items.length;
+  if (isEnd ? content === 'records' : content === 'end' && records > 0)
+    throw exchange.badResponse(`${exchange.path}: a frame has something else than it says`);
   if (records > left) return { items: items.slice(0, left), records: left, isEnd: false, isTooMuch: true };
   return { items, records, isEnd, isTooMuch: false };
 }
@@ -151,6 +163,10 @@ function withReport<T extends SearchEnd>(end: T, { path, options }: Exchange, { 
 
 /** A longer chunk is not copied as a whole, to be one piece with the line it starts within. */
 const MAX_COPIED_BYTES = 32 * 1024;
+
+async function* readLines(exchange: Exchange): AsyncGenerator<ReceivedLines, void, undefined> {
+  for await (const lines of wholeLines(exchange)) yield { text: DECODER.decode(lines), content: 'anything' };
+}
 
 /** Chunks cut after their last newline; the rest is prepended to the next. */
 async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {

@@ -31,3 +31,13 @@ export {
   toItems,
   toLines,
 } from './record-batch.ts';
+export {
+  FRAME_HEAD_BYTES,
+  type Frame,
+  FrameError,
+  type FrameHead,
+  readFrame,
+  readFrameHead,
+  toFrames,
+} from './record-frames.ts';
+export { renderText } from './record-text.ts';

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { RECORDS_TYPE } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 
 export interface OddServer {
@@ -42,5 +43,7 @@ export function respondWith(status: number, body: string, headers: Record<string
 
 export const JSON_HEADERS = { 'content-type': 'application/json' };
 export const NDJSON_HEADERS = { 'content-type': 'application/x-ndjson' };
+/** Records with their columns, as nodes send them to each other. */
+export const FRAMES_HEADERS = { 'content-type': RECORDS_TYPE };
 export const SSE_HEADERS = { 'content-type': 'text/event-stream' };
 export const HTML_HEADERS = { 'content-type': 'text/html; charset=utf-8' };

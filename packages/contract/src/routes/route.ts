@@ -125,7 +125,7 @@ export const POST_PATHS: ReadonlySet<string> = new Set([
 
 /**
  * Accepted by who asks one node for what it has itself, and adds the rest: records without their node, by its clock, and the
- * end of its own search. Between nodes of a cluster.
+ * end of its own search, in frames. Between nodes of a cluster.
  */
 export const RECORDS_TYPE = 'application/vnd.porthole.records';
 

@@ -1,5 +1,5 @@
 /* Renders the columns of a record in the contract's format. Part of ../scan.ts. */
-import { FAILED, isDigit } from '../../../records/kernel/lines/bytes';
+import { FAILED, isDigit } from '../scan/json-bytes';
 import { beginCopy, copyObject } from './copy-json';
 import { CONTEXT_COLUMN, LEVEL_COLUMN, LEVELS, MESSAGE_COLUMN, putName, SOURCE_COLUMN, TAGS_COLUMN } from './names';
 import { findByte, outputAt, putByte, putEscaped, putWord } from './output';

@@ -1,7 +1,7 @@
 /* Copies JSON such that it is what `JSON.stringify` makes of the parsed text. Part of ../scan.ts. */
 
-import { behindLiteral, FAILED, isDigit, specialBytes } from '../../../records/kernel/lines/bytes';
 import { KEY_HASHES } from '../scan';
+import { behindLiteral, FAILED, isDigit, specialBytes } from '../scan/json-bytes';
 import { outputAt, putByte, putBytes, putEscape, setOutput } from './output';
 
 const SPACE: u8 = 32;

@@ -1,6 +1,7 @@
 /* Renders all fields of a record, from its columns as they were rendered. Part of ../scan.ts. */
-import { FAILED } from '../../../records/kernel/lines/bytes';
+
 import { FIELD_PATH, MAX_FIELD_PATH } from '../scan';
+import { FAILED } from '../scan/json-bytes';
 import { addKey, beginCopy } from './copy-json';
 import {
   COMPONENT_FIELD,

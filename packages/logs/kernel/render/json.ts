@@ -1,6 +1,7 @@
 /* Renders the columns of a record that is a JSON object on one line. Part of ../scan.ts. */
-import { FAILED } from '../../../records/kernel/lines/bytes';
+
 import { MEMBER_TEXT, MEMBERS, TAG_MEMBERS } from '../scan';
+import { FAILED } from '../scan/json-bytes';
 import { rankOf } from '../scan/levels';
 import { addKey, beginCopy, behindSpace, copyString, copyValue } from './copy-json';
 import { findRole, LEVEL, MESSAGE, OTHER_LEVEL, SOURCE, TAG, TAGS, TIME } from './member-role';

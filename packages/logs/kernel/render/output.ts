@@ -1,6 +1,7 @@
 /* Writes text and JSON strings to OUTPUT. Part of ../scan.ts. */
-import { specialBytes } from '../../../records/kernel/lines/bytes';
+
 import { DIGITS } from '../scan';
+import { specialBytes } from '../scan/json-bytes';
 
 const QUOTE: u8 = 34;
 const BACKSLASH: u8 = 92;

@@ -1,5 +1,5 @@
 /* Renders records as lines of JSON, straight from the text they are in. Part of ../scan.ts. */
-import { isUtf8 } from '../../../records/kernel/lines/bytes';
+
 import {
   CURSOR_HEAD,
   CURSOR_TAIL,
@@ -12,6 +12,7 @@ import {
   SPAN_TIMES,
   TEXT,
 } from '../scan';
+import { isUtf8 } from '../scan/json-bytes';
 import { renderContract } from './contract';
 import { renderFields } from './fields';
 import { renderJson } from './json';

@@ -1,5 +1,5 @@
 /* Decides whether a text is surely a time. Part of ../scan.ts. */
-import { isDigit } from '../../../records/kernel/lines/bytes';
+import { isDigit } from '../scan/json-bytes';
 
 /** Whether `[start, end)` is ISO text, or a number of seconds or less; others may be times as well. */
 export function isTimeText(start: u32, end: u32): bool {

@@ -1,6 +1,7 @@
 /* Finds members of a JSON object by their names, without parsing it. Part of ../scan.ts. */
-import { FAILED } from '../../../records/kernel/lines/bytes';
+
 import { MAX_NAMED_MEMBERS, NAMED_MEMBERS, PATH, TEXT } from '../scan';
+import { FAILED } from './json-bytes';
 import {
   begin,
   behindSpace,

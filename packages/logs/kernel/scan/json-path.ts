@@ -1,6 +1,7 @@
 /* Finds the values at a path of a JSON object, without parsing it. Part of ../scan.ts. */
-import { behindEscape, behindLiteral, FAILED, isDigit } from '../../../records/kernel/lines/bytes';
+
 import { FOUND_VALUE, PATH, TEXT } from '../scan';
+import { behindEscape, behindLiteral, FAILED, isDigit } from './json-bytes';
 import { addValue, beginValues, keepShape, matchShape, SCALAR, STRING, WANTED } from './json-shapes';
 
 const TAB: u8 = 9;

@@ -3,8 +3,9 @@
  * lines that were read is kept as a tree, and lines are compared with it, in a fourth of the time that reading them takes.
  * What is found so is as valid as what was read: the same bytes around values of the same kind. Part of ../scan.ts.
  */
-import { behindLiteral, FAILED, isDigit, specialBytes } from '../../../records/kernel/lines/bytes';
+
 import { FOUND_VALUE, MAX_NAMED_MEMBERS, MAX_SHAPE_NODES, NAMED_MEMBERS, READ_VALUES, SHAPES, TEXT } from '../scan';
+import { behindLiteral, FAILED, isDigit, specialBytes } from './json-bytes';
 import { readNumber, setStop } from './json-path';
 
 const QUOTE: u8 = 34;

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { loadWasm } from '@porthole/records/kernel';
 import { WASM_BASE64 } from '../kernel/inflate-wasm.ts';
+import { loadWasm } from '../kernel/load-wasm.ts';
 
 /** A position in a gzip file from which decompression can resume. */
 export interface GzResumePoint {

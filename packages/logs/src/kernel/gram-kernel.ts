@@ -1,5 +1,5 @@
-import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import { WASM_BASE64 } from './grams-wasm.ts';
+import { type LoadedWasm, loadWasm } from './load-wasm.ts';
 
 const ADDRESSES = ['GRAMS', 'INTRODUCERS', 'FOLLOW', 'PAIRS', 'FIRSTS', 'HITS', 'TEXT'] as const;
 

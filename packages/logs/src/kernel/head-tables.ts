@@ -1,10 +1,10 @@
-import type { LoadedWasm } from '@porthole/records/kernel';
 import { ZONE_NAMES } from '../parse/formats/tokens/zone-names.ts';
 import { CLOSING, LEFT, LEVEL_KEYS, RIGHT, SEPARATORS } from '../parse/heads/find-levels.ts';
 import { LEADING_MARKS, TIME_KEYS } from '../parse/heads/find-times.ts';
 import { METHODS, REMARKS } from '../parse/heads/message-levels.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../parse/heads/time-spellings.ts';
 import { KEYED_WORDS, LEVEL_WORDS_BY_RANK, LONGEST_WORD, letterRank, VALUE_WORDS } from '../parse/level.ts';
+import type { LoadedWasm } from './load-wasm.ts';
 
 /** Bits of the classes of bytes, as kernel/scan/heads.ts has them. */
 const CLASS_TABLES = [LEFT, RIGHT, SEPARATORS, LEADING_MARKS];

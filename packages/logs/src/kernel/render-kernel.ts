@@ -1,4 +1,3 @@
-import type { LoadedWasm } from '@porthole/records/kernel';
 import {
   GELF_KEYS,
   LEVEL_KEYS,
@@ -10,6 +9,7 @@ import {
 } from '../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
 import { BUILT_IN_FIELDS } from '../query/record-fields.ts';
+import type { LoadedWasm } from './load-wasm.ts';
 
 interface Exports {
   setLines(start: number, cursorHead: number, cursorTail: number, most: number, format: number, extras: number): void;

@@ -1,8 +1,8 @@
-import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import type { Format, HeadProgram } from '../parse/format.ts';
 import { CONTRACT_WORDS, findLevelWord, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { fillHeadTables } from './head-tables.ts';
+import { type LoadedWasm, loadWasm } from './load-wasm.ts';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 

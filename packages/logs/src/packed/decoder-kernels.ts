@@ -1,5 +1,5 @@
-import { loadWasm } from '@porthole/records/kernel';
 import { WASM_BASE64 as BUNZIP } from '../kernel/bunzip-wasm.ts';
+import { loadWasm } from '../kernel/load-wasm.ts';
 import { WASM_BASE64 as LZMA } from '../kernel/lzma-wasm.ts';
 import { WASM_BASE64 as ZSTD } from '../kernel/zstd-wasm.ts';
 

@@ -6,8 +6,7 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import { isPackedName, plainName, type SearchQuery } from '@porthole/logs';
-import { isBatch } from '@porthole/records';
-import { TextRenderer } from '@porthole/records/kernel';
+import { isBatch, renderText } from '@porthole/records';
 import { type BundleContext, describeError, safePath } from './bundle-writer.ts';
 import {
   cutPart,
@@ -187,12 +186,11 @@ export async function* mergedLog(
     after: 0,
   };
   const reported = new Set<string>();
-  const renderer = new TextRenderer('columns');
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };
     let end: ClusterEnd | undefined;
     for await (const item of cluster.search(page, { signal, budgetMs, reusesMemory: true })) {
-      if (isBatch(item)) for (const { bytes } of renderer.render(item)) yield bytes;
+      if (isBatch(item)) yield renderText(item, 'columns').bytes;
       else end = item;
     }
     signal.throwIfAborted();

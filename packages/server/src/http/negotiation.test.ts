@@ -2,7 +2,7 @@ import * as zlib from 'node:zlib';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PATHS, RECORDS_TYPE } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs';
-import { toBatches } from '@porthole/records';
+import { readFrame, readFrameHead, toBatches } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { openRequest, type SendRequestOptions, sendRequest } from '../testing/send-request.ts';
 import { stopClock } from '../testing/stop-clock.ts';
@@ -129,12 +129,24 @@ describe('a compressed response', () => {
   });
 });
 
+/** The items of a response in frames. */
+function readItems(body: Buffer): SearchItem[] {
+  const items: SearchItem[] = [];
+  for (let rest = body; rest.length > 0; ) {
+    const head = readFrameHead(rest);
+    const { text } = readFrame(head, rest.subarray(0, head.frameBytes));
+    const lines = text.trimEnd().split('\n');
+    items.push(...lines.map((line) => JSON.parse(line) as SearchItem));
+    rest = rest.subarray(head.frameBytes);
+  }
+  return items;
+}
+
 describe('a search', () => {
   it('has only the text of records for a client that uses nothing else', async () => {
     const search = async (query: string, more: Record<string, string> = {}) => {
       const headers = { accept: RECORDS_TYPE, ...more };
-      const text = (await ask(`${PATHS.logSearch}?${query}`, headers)).body.toString().trimEnd();
-      const items = text.split('\n').map((line) => JSON.parse(line) as SearchItem);
+      const items = readItems((await ask(`${PATHS.logSearch}?${query}`, headers)).body);
       const records = items.filter(({ type }) => type === 'record');
       for (const record of records) expect(schemaProblems(record, 'FoundRecord')).toEqual([]);
       return { records: records as FoundRecord[], end: items.at(-1) as SearchEnd };

@@ -1,5 +1,4 @@
 import { EMPTY_BATCH, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
-import { LineKernel } from '@porthole/records/kernel';
 import { isTime } from '../to-cluster-record.ts';
 import type { MemberRun } from './member-lane.ts';
 
@@ -10,9 +9,6 @@ const ZERO = 0x30;
 
 /** What follows the time. Most records of members that take turns are closer than their clocks are known. */
 const [SURE, UNSURE] = [Buffer.from(','), Buffer.from(',"isUnsure":true,')];
-
-/** Fewer lines are copied one by one: a call of the kernel takes as long as some of them. */
-const MIN_MERGED_LINES = 4;
 
 /** What is written of a run. */
 type WrittenRun = Pick<MemberRun, 'lane' | 'node' | 'batch' | 'from' | 'to' | 'isUnsure'>;
@@ -27,7 +23,6 @@ interface LineStart {
 
 /** Makes batches of a cluster from runs of its members: each line gets its node and its time by the clock of this node. */
 export class ClusterBatchWriter {
-  readonly #kernel = LineKernel.shared;
   readonly #starts = new Map<string, LineStart>();
   readonly #reusesMemory: boolean;
   #room = Buffer.alloc(0);
@@ -65,8 +60,8 @@ export class ClusterBatchWriter {
     const files = new Map<number, { batch: RecordBatch; origin: number }>();
     let [at, index] = [0, 0];
     for (const run of runs) {
-      const { lane, node, batch, from, to } = run;
-      at = this.#writeRun(target, at, run);
+      const { lane, node, batch, from, to, isUnsure } = run;
+      const lineStart = this.#startFor(node);
       let known = files.get(lane);
       if (known?.batch !== batch) {
         known = { batch, origin: origins.indexOf(originAt(batch, from).file, node) };
@@ -74,56 +69,22 @@ export class ClusterBatchWriter {
       }
       // Most runs of members that take turns are single records, for which even a view of an array is dear.
       for (let row = from; row < to; row++, index++) {
+        at = writeLine(target, at, { lineStart, batch, row, isUnsure: isUnsure && row === from });
+        written.ends[index] = at;
         written.times[index] = batch.times[row] as number;
         written.offsets[index] = batch.offsets[row] as number;
         written.originOf[index] =
           batch.originOf === undefined ? known.origin : origins.indexOf(originAt(batch, row).file, node);
       }
-      if (to - from === 1) written.ends[index - 1] = at;
-      else this.#noteEnds(written.ends, index, run, at);
     }
     written.bytes = target.subarray(0, at);
     return written;
-  }
-
-  /** Where the lines of a run end, from its last one backwards: each is longer than it was by what was added. */
-  #noteEnds(ends: Uint32Array, behind: number, { node, isUnsure, batch, from, to }: WrittenRun, at: number): void {
-    const start = this.#startFor(node);
-    let end = at;
-    for (let row = to - 1, index = behind - 1; row >= from; row--, index--) {
-      ends[index] = end;
-      const length = (batch.ends[row] as number) - startOf(batch, row);
-      end -= length - 1 + addedBytes(start, batch.times[row] as number, isUnsure && row === from);
-    }
   }
 
   #take(bytes: number): Buffer {
     if (!this.#reusesMemory) return Buffer.allocUnsafe(bytes);
     if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.25));
     return this.#room;
-  }
-
-  #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: WrittenRun): number {
-    const lineStart = this.#startFor(node);
-    let at = start;
-    for (let row = from; row < to; ) {
-      const isKernels = to - from >= MIN_MERGED_LINES && !(isUnsure && row === from);
-      const merged = isKernels
-        ? this.#kernel.merge(batch, [row, to], { start: lineStart.time, offsetMs: 0 }, target, at)
-        : NOTHING_MERGED;
-      at += merged.bytes;
-      row += merged.count;
-      if (row === to) break;
-      const lineAt = startOf(batch, row) + 1;
-      // A view of a Buffer would be a Buffer, which takes longer to make.
-      const { buffer, byteOffset } = batch.bytes;
-      const line = new Uint8Array(buffer, byteOffset + lineAt, (batch.ends[row] as number) - lineAt);
-      at = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure && row === from);
-      target.set(line, at);
-      at += line.length;
-      row++;
-    }
-    return at;
   }
 
   #startFor(name: string): LineStart {
@@ -136,8 +97,6 @@ export class ClusterBatchWriter {
   }
 }
 
-const NOTHING_MERGED = { count: 0, bytes: 0 };
-
 /** Times that are written digit by digit, which is much faster than making a text of them. */
 function isPlain(atMs: number): boolean {
   return atMs > 0 && Number.isSafeInteger(atMs);
@@ -148,11 +107,22 @@ function addedText(atMs: number, isUnsure: boolean): string {
   return `${isTime(atMs) ? `,"atMs":${atMs}` : ''}${isUnsure ? ',"isUnsure":true' : ''},`;
 }
 
-/** How much longer a line gets than what follows its brace. */
-function addedBytes({ node, time }: LineStart, atMs: number, isUnsure: boolean): number {
-  return isPlain(atMs)
-    ? time.length + countDigits(atMs) + (isUnsure ? UNSURE : SURE).length
-    : node.length + addedText(atMs, isUnsure).length;
+interface WrittenLine {
+  lineStart: LineStart;
+  batch: RecordBatch;
+  row: number;
+  isUnsure: boolean;
+}
+
+/** Writes the line of a record; returns the position after it. */
+function writeLine(target: Buffer, at: number, { lineStart, batch, row, isUnsure }: WrittenLine): number {
+  const restAt = startOf(batch, row) + 1;
+  // A view of a Buffer would be a Buffer, which takes longer to make.
+  const { buffer, byteOffset } = batch.bytes;
+  const rest = new Uint8Array(buffer, byteOffset + restAt, (batch.ends[row] as number) - restAt);
+  const written = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure);
+  target.set(rest, written);
+  return written + rest.length;
 }
 
 /** Writes what comes before the fields of the record, in the order of `toClusterRecord`; returns the position after it. */

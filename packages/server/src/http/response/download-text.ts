@@ -19,8 +19,8 @@ import {
   type Origin,
   originAt,
   type RecordBatch,
+  renderText,
 } from '@porthole/records';
-import { TextRenderer } from '@porthole/records/kernel';
 
 /** What is needed of a cluster to search it. */
 type SearchedCluster = Pick<ClusterState, 'search'>;
@@ -143,7 +143,7 @@ async function* readPages(
     after: 0,
     raw: true,
   } as const;
-  const renderer = new TextRenderer(request.withNode ? 'node and raw' : 'raw');
+  const layout = request.withNode ? 'node and raw' : 'raw';
   const options = { signal, budgetMs, client, reusesMemory: true, onlyRaw: true };
   let start: { start?: { cursor: string } } = {};
   let isAccepted = false;
@@ -153,7 +153,7 @@ async function* readPages(
       // Whatever comes first: the batch that says so has no records that could be taken for nothing.
       if (!isAccepted) yield EMPTY_BATCH;
       isAccepted = true;
-      if (isBatch(item)) yield* renderer.render(item);
+      if (isBatch(item)) yield renderText(item, layout);
       else end = item;
     }
     account.note(end);

@@ -33,7 +33,7 @@ export function createDownloadRoutes(
       };
       if (request.method === 'HEAD') return { status: 200, headers, body: '' };
       const { signal, client } = request;
-      // Loaded on demand, with the kernel that writes the text.
+      // Loaded on demand.
       const { downloadText } = await import('../response/download-text.ts');
       const text = downloadText(all, downloadRequest, { signal, maxRecords, budgetMs: searchBudgetMs, client });
       return { status: 200, headers, stream: await openStream(text) };

@@ -24,7 +24,7 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '../response/route-response.ts';
-import { BY_CURSOR, BY_TIME, followResponse, ownLines, type RecordRouteOptions, wantsOwn } from './record-routes.ts';
+import { BY_CURSOR, BY_TIME, followResponse, ownRecords, type RecordRouteOptions, wantsOwn } from './record-routes.ts';
 import type { Scope } from './scope.ts';
 
 type EventRouteId = 'events' | 'configHistory' | 'configVersion';
@@ -44,7 +44,7 @@ export function createEventRoutes(
       const call = callOptions(routed);
       if (search) {
         if (wantsOwn(headers) && !asksCluster(search))
-          return ownLines(node.events(withoutSelection(search), { ...call, budgetMs }));
+          return ownRecords(node.events(withoutSelection(search), { ...call, budgetMs }));
         const { state, asked } = await scope.records(routed, search);
         return linesResponse(toLines(state.events(asked, { ...call, budgetMs })));
       }

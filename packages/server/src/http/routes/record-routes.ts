@@ -23,7 +23,7 @@ import {
   YIELD_PAST_MS,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
-import { toLines } from '@porthole/records';
+import { toFrames, toLines } from '@porthole/records';
 import type { StreamSlots } from '../../transport/stream-slots.ts';
 import {
   agreedHeartbeat,
@@ -87,7 +87,7 @@ export function createRecordRoutes(
       const limits = { ...callOptions(routed), budgetMs, reusesMemory: true };
       if (wantsOwn(headers) && !asksCluster(request)) {
         const onlyRaw = headers[RECORDS_HEADER] === ONLY_RAW;
-        return ownLines(node.search(withoutSelection(request), { ...limits, onlyRaw }));
+        return ownRecords(node.search(withoutSelection(request), { ...limits, onlyRaw }));
       }
       const { state, asked } = await scope.records(routed, request);
       return linesResponse(toLines(state.search(asked, limits)));
@@ -125,9 +125,9 @@ export function wantsOwn({ accept = '' }: IncomingHttpHeaders): boolean {
   return accept.includes(RECORDS_TYPE);
 }
 
-/** Records as the node itself has them, and the end of its own search. */
-export async function ownLines(found: Parameters<typeof toLines>[0]): Promise<RouteResponse> {
-  return { status: 200, headers: { 'content-type': RECORDS_TYPE }, stream: await openStream(toLines(found)) };
+/** Records as the node itself has them with their columns, and the end of its own search. */
+export async function ownRecords(found: Parameters<typeof toFrames>[0]): Promise<RouteResponse> {
+  return { status: 200, headers: { 'content-type': RECORDS_TYPE }, stream: await openStream(toFrames(found)) };
 }
 
 /** How events are sent whose ids are cursors of one node, or times. */

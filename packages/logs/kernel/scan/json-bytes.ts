@@ -1,4 +1,4 @@
-/* Bytes of JSON and UTF-8. Part of ../lines.ts and ../line-text.ts, and of the scanning kernel of the package `logs`. */
+/* Bytes of JSON and UTF-8. Part of ../scan.ts. */
 
 const QUOTE: u8 = 34;
 const BACKSLASH: u8 = 92;
