@@ -1,3 +1,4 @@
+import { searchItems } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import type { SearchEnd, SearchItem } from '@porthole/logs/types';
 import { cursorAt, isBatch, originAt, type RecordBatch, recordsOf } from '@porthole/records';
@@ -7,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { inChunks } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { FRAMES_HEADERS, NDJSON_HEADERS, startOddServer } from './testing/odd-server.ts';
-import { testClient } from './testing/test-client.ts';
+import { testMember } from './testing/test-client.ts';
 
 const QUERY = { order: 'newest', limit: 100, before: 1, after: 1 } as const;
 const END = { type: 'end', reason: 'exhausted', records: 0, cursor: null, problems: [] };
@@ -30,11 +31,11 @@ const answeredBy = (body: Buffer, headers: Record<string, string> = FRAMES_HEADE
   const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, at) =>
     body.subarray(at * chunkBytes, (at + 1) * chunkBytes),
   );
-  return testClient({ url: 'http://node', fetch: inChunks(chunks, headers), retries: 0 });
+  return testMember({ url: 'http://node', fetch: inChunks(chunks, headers), retries: 0 });
 };
 
 /** All batches and the end of a search. */
-async function search(client: ReturnType<typeof testClient>) {
+async function search(client: ReturnType<typeof testMember>) {
   const batches: RecordBatch[] = [];
   let end: SearchEnd | undefined;
   for await (const item of client.search(QUERY)) {
@@ -71,7 +72,7 @@ describe('records in frames', () => {
       response.writeHead(200, FRAMES_HEADERS).flushHeaders();
       go = () => response.end(framedLines([lineOf(), END_LINE]));
     });
-    const items = testClient({ url: odd.url }).search(QUERY)[Symbol.asyncIterator]();
+    const items = testMember({ url: odd.url }).search(QUERY)[Symbol.asyncIterator]();
     expect((await items.next()).value).toMatchObject({ ends: { length: 0 } });
     go();
     expect((await items.next()).value).toMatchObject({ ends: { length: 1 } });
@@ -81,7 +82,7 @@ describe('records in frames', () => {
 
   it('are objects for who wants objects', async () => {
     const items: SearchItem[] = [];
-    for await (const some of answeredBy(framedLines([lineOf(), END_LINE])).searchLogs(QUERY)) items.push(...some);
+    for await (const some of searchItems(answeredBy(framedLines([lineOf(), END_LINE])), QUERY)) items.push(...some);
     expect(items).toEqual([record(), END]);
   });
 });
@@ -97,7 +98,7 @@ describe('a member that is broken or hostile', () => {
 
   it.each(cut)('%s is cut off, not the end', async (_name, body) => {
     expect(await catchFailure(search(answeredBy(body)))).toMatchObject({ code: 'UNREACHABLE' });
-    expect(await catchFailure(answeredBy(body).searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(searchItems(answeredBy(body), QUERY))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
   const refused: readonly [string, Buffer][] = [
@@ -115,14 +116,14 @@ describe('a member that is broken or hostile', () => {
 
   it.each(refused)('%s is refused', async (_name, body) => {
     expect(await catchFailure(search(answeredBy(body)))).toMatchObject({ code: 'BAD_ANSWER' });
-    expect(await catchFailure(answeredBy(body).searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
+    expect(await catchFailure(searchItems(answeredBy(body), QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
   it('announces more than an item may have: refused before it comes', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, FRAMES_HEADERS).write(frameBytes({ ...FRAME, text: 'x\n' }, { textBytes: 2e9 }));
     });
-    const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
+    const client = testMember({ url: odd.url, maxItemBytes: 100_000 });
     const expected = { code: 'BAD_ANSWER', message: expect.stringContaining('longer than maxItemBytes (100000)') };
     expect(await catchFailure(search(client))).toMatchObject(expected);
     await eventually(() => expect(odd.aborted).toBe(1));
@@ -146,7 +147,7 @@ describe('a member that is broken or hostile', () => {
         },
       };
       const { url } = await startOddServer((_request, response) => response.writeHead(200, FRAMES_HEADERS).end(body));
-      const searching = search(testClient({ url, responseBudget, retries: 0 }));
+      const searching = search(testMember({ url, responseBudget, retries: 0 }));
       if (maxBytes === 300_000) expect(await catchFailure(searching)).toMatchObject({ code: 'BAD_ANSWER' });
       else expect((await searching).batches).toHaveLength(1);
       expect(most).toBeGreaterThan(200_000);
