@@ -431,8 +431,6 @@ export interface ClusterState extends ClusterCounts {
   opened?(): Promise<void>;
   /** One member; what was recorded of it where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
   member(id: string): NodeState;
-  /** How a member stands that has left or failed, and what was recorded of it; `undefined` for all others. */
-  departedReport?(id: string): MemberReport | undefined;
   /**
    * Drops what is known and recorded of a member that has left or failed, on every node that responds. Throws
    * MEMBER_REGISTERED for one that is still registered, MEMBER_NOT_FOUND for one that is not known.

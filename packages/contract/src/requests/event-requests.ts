@@ -4,7 +4,13 @@ import { type ConfigHistoryRequest, type EventKind, kindsQuery } from '../events
 import type { IncidentRequest } from '../incident.ts';
 import type { MemberSelection } from '../member.ts';
 import type { Query } from '../params/codecs.ts';
-import { EVENT_OWN_ROWS, HISTORY_ROWS, type INCIDENT_FORMATS, INCIDENT_ROWS } from '../params/event-parameters.ts';
+import {
+  EVENT_OWN_ROWS,
+  HISTORY_ROWS,
+  type INCIDENT_FORMATS,
+  INCIDENT_ROWS,
+  VERSION_NODE_ROW,
+} from '../params/event-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
@@ -48,6 +54,15 @@ export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHi
 
 export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSelection): URLSearchParams {
   return encodeParameters(HISTORY_ROWS, request);
+}
+
+/** Whose configuration is asked for; `undefined`: that of the node that receives the request. */
+export function parseVersionNode(query: Query): string | undefined {
+  return parseParameters([VERSION_NODE_ROW], query).node;
+}
+
+export function encodeVersionNode(node: string | undefined): URLSearchParams {
+  return encodeParameters([VERSION_NODE_ROW], { node });
 }
 
 /** The request for events of the kinds that the parameters name, or of any kind. */
