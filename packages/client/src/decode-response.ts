@@ -7,6 +7,7 @@ import type {
   ConfigVersion,
   CountId,
   CountResponses,
+  Labels,
   NodeConfig,
   NodeDescription,
   NodeObject,
@@ -94,7 +95,9 @@ export function decodeDescription(value: unknown): NodeDescription | undefined {
   const shipping = decodeShipping(archive);
   return {
     ...description,
-    ...(value.problems !== undefined && { problems: decodeProblems(value.problems) }),
+    problems: decodeProblems(value.problems),
+    role: typeof value.role === 'string' ? remoteText(value.role) : 'node',
+    labels: isObject(value.labels) ? (value.labels as Labels) : {},
     ...(shipping && { archive: shipping }),
   };
 }

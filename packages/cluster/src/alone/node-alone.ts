@@ -53,7 +53,7 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
 
   async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
     const startedMs = performance.now();
-    const [config, settings, { role = 'node' }] = await Promise.all([
+    const [config, settings, { role }] = await Promise.all([
       this.#state.config(options),
       this.#state.settings(options),
       this.#state.describe(options),
