@@ -52,10 +52,6 @@ export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHi
   return parseParameters(HISTORY_ROWS, query, { clock });
 }
 
-export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSelection): URLSearchParams {
-  return encodeParameters(HISTORY_ROWS, request);
-}
-
 /** Whose configuration is asked for; `undefined`: that of the node that receives the request. */
 export function parseVersionNode(query: Query): string | undefined {
   return parseParameters([VERSION_NODE_ROW], query).node;
@@ -93,13 +89,6 @@ function toIncident(
   const problem = rangeProblem({ name: '"from"', timeMs: fromMs }, { name: '"to"', timeMs: toMs });
   if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
   return { request: { ...rest, fromMs, toMs }, format };
-}
-
-export function encodeIncident(
-  request: WithQueryText<Partial<IncidentRequest>>,
-  options: { budgetMs?: number } = {},
-): URLSearchParams {
-  return encodeParameters(INCIDENT_ROWS, { ...request, ...options });
 }
 
 /** The request for events of these kinds, or of any kind. */
