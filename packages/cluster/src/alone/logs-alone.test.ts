@@ -9,7 +9,13 @@ const AROUND = { beforeMs: 2000, afterMs: 2000, limit: 4 };
 /** Logs of a node with ten records, one in a second. */
 function logsAlone() {
   const node = new LogDirNode();
-  node.write('a.log', logLines('a', Array.from({ length: 10 }, (_, index) => START_MS + index * 1000)));
+  node.write(
+    'a.log',
+    logLines(
+      'a',
+      Array.from({ length: 10 }, (_, index) => START_MS + index * 1000),
+    ),
+  );
   return new LogsAlone(node, 'n');
 }
 
