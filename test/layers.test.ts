@@ -30,7 +30,16 @@ const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
     may: [...PURE, '@porthole/records', '@porthole/contract', '@porthole/client'],
     typesOnly: ['@porthole/logs'],
   },
-  cli: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
+  cli: {
+    may: [
+      '@porthole/records',
+      '@porthole/logs',
+      '@porthole/contract',
+      '@porthole/client',
+      '@porthole/cluster/alone',
+      '@porthole/server',
+    ],
+  },
 };
 
 /** Packages that can be taken apart from the rest, and the few foreign ones each may use. */

@@ -27,7 +27,7 @@ import {
   templateColumns,
 } from '../output/record-layout.ts';
 import { FILTERS, readParameters } from '../parameter-flags.ts';
-import type { LogSource } from '../sources/log-source.ts';
+import { type LogSource, selectedLog } from '../sources/log-source.ts';
 import { openNode } from '../sources/open-node.ts';
 import { checkQuery } from '../sources/source-flags.ts';
 
@@ -38,20 +38,14 @@ export function shownZone(invocation: Invocation, sources: readonly LogSource[])
 }
 
 /** The node of a command, the zone of the times it is given and prints, and the clock they are read by. */
-export async function openTimed(invocation: Invocation, signal: AbortSignal) {
-  const client = await openNode(invocation);
-  return { client, ...(await shownTimes(invocation, client, signal)) };
-}
-
-/** The zone in which a command reads and prints times, and the clock of the node for relative ones. */
-export async function shownTimes(
+export async function openTimed(
   invocation: Invocation,
-  node: Pick<Client, 'describe'>,
   signal: AbortSignal,
-): Promise<{ zone: Zone; clock: RequestClock }> {
-  const { timeZone, clockMs } = await node.describe({ signal });
+): Promise<{ client: Client; zone: Zone; clock: RequestClock }> {
+  const client = await openNode(invocation);
+  const { timeZone, clockMs } = await client.describe({ signal });
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  return { zone, clock: { nowMs: clockMs, offsetMsAt: zone.offsetMsAt } };
+  return { client, zone, clock: { nowMs: clockMs, offsetMsAt: zone.offsetMsAt } };
 }
 
 /** The filter of the flags. Relative times use the clock of the node that writes the logs. */
@@ -107,7 +101,7 @@ function foundTexts(node: QueryNode | undefined): string[] {
 
 function readsSeveralFiles(sources: readonly LogSource[]): boolean {
   const [first] = sources;
-  return sources.length > 1 || first?.nodes !== undefined || first?.selection.file === undefined;
+  return sources.length > 1 || first?.nodes !== undefined || (first && selectedLog(first)?.kind) !== 'file';
 }
 
 /** Columns of tables and CSV unless `--fields` names them. */

@@ -6,7 +6,7 @@ import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';
 import { visibleText } from '../output/visible-text.ts';
-import type { LogSource } from '../sources/log-source.ts';
+import { type LogSource, selectedLog } from '../sources/log-source.ts';
 import { findPages, jsonPages, type OpenPage, type RecordList, recordPages, textPages } from './find-pages.ts';
 import { type Lane, mergeRecords, mergeTexts, type SourcedRecord } from './merge-sources.ts';
 import { Receipt } from './receipt.ts';
@@ -192,12 +192,12 @@ type SizedSource = Pick<LogSource, 'selection' | 'listLogs'>;
 /** Bytes of text that searches of these sources can read; `undefined` if that is not known. */
 export async function totalBytes(sources: readonly SizedSource[], signal: AbortSignal): Promise<number | undefined> {
   let bytes = 0;
-  for (const { listLogs, selection } of sources) {
-    const { file, family } = selection;
-    const isKnown = family === undefined && !selectsMembers(selection);
-    const entries = isKnown ? await listLogs?.({ signal }) : undefined;
+  for (const source of sources) {
+    const log = selectedLog(source);
+    const isKnown = log?.kind !== 'family' && !selectsMembers(source.selection);
+    const entries = isKnown ? await source.listLogs?.({ signal }) : undefined;
     if (!entries) return undefined;
-    const selected = entries.filter(({ name }) => file === undefined || name === file);
+    const selected = entries.filter(({ name }) => log === undefined || name === log.name);
     if (selected.some(({ name }) => COMPRESSED.test(name))) return undefined;
     bytes += selected.reduce((sum, { size }) => sum + size, 0);
   }

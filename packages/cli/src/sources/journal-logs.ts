@@ -26,7 +26,7 @@ import type { Invocation } from '../invocation.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { journalUnit } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
-import type { FileHolder, LogState } from './log-source.ts';
+import { type FileHolder, type LogState, ofFamily } from './log-source.ts';
 import { OwnLogs } from './own-logs.ts';
 
 /** The temporary copy that is queried has at most this size: the newest entries are kept. */
@@ -93,7 +93,7 @@ class JournalLogs implements LogState, FileHolder {
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
-    this.selection = { family: deps.fileName };
+    this.selection = ofFamily(deps.fileName);
     process.once('exit', this.#remove);
   }
 

@@ -47,6 +47,28 @@ export interface LogSource extends Backend {
   nodes?: 'one' | 'several' | undefined;
 }
 
+/** How a file is selected. */
+export function ofFile(name: string): Required<Pick<LogSelection, 'file'>> {
+  return { file: name };
+}
+
+/** How a log is selected with its rotated files. */
+export function ofFamily(name: string): Required<Pick<LogSelection, 'family'>> {
+  return { family: name };
+}
+
+/** The file or log that a source is of; `undefined`: all. */
+export function selectedLog({ selection }: Pick<LogSource, 'selection'>): SelectedLog | undefined {
+  const { file, family } = selection;
+  if (file !== undefined) return { kind: 'file', name: file };
+  return family === undefined ? undefined : { kind: 'family', name: family };
+}
+
+interface SelectedLog {
+  kind: 'file' | 'family';
+  name: string;
+}
+
 /** All sources of one command line; `close` releases them. */
 export interface OpenSources {
   sources: readonly LogSource[];

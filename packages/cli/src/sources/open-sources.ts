@@ -9,7 +9,16 @@ import { visibleText } from '../output/visible-text.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, isJournal, journalLog, type LocalPath, meantText, nearFiles } from './find-path.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
-import type { Backend, FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
+import {
+  type Backend,
+  type FileHolder,
+  type LogSource,
+  type LogState,
+  type OpenSources,
+  ofFamily,
+  ofFile,
+  selectedLog,
+} from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { OwnLogs } from './own-logs.ts';
 import { resolveNodeRef } from './resolve-node.ts';
@@ -65,11 +74,12 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
   // Several words of a line may be missing in the same place.
   const near = new Set<string>();
   const there = new Set<string>();
-  for (const { state, selection } of sources) {
-    const name = selection.file ?? selection.family;
+  for (const source of sources) {
+    const name = selectedLog(source)?.name;
     if (name === undefined) continue;
+    const listing = source.state.logFiles(pickMembers(source.selection));
     // Without a list, the error says what it can.
-    const { files: listed } = await state.logFiles(pickMembers(selection)).catch(() => NO_FILES);
+    const { files: listed } = await listing.catch(() => NO_FILES);
     const names = [...new Set(listed.flatMap((each) => [each.name, each.family]))];
     if (names.includes(name)) continue;
     for (const found of nearestNames(name, names)) near.add(found);
@@ -87,10 +97,10 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
 /** Gives each source a place where files of another one may have the same name. */
 function tellApart(sources: readonly LogSource[]): LogSource[] {
   return sources.map((source, index) => {
-    const { label, nodes, selection } = source;
-    const name = selection.file ?? selection.family;
+    const { label, nodes } = source;
+    const name = selectedLog(source)?.name;
     const isAmbiguous = sources.some(
-      (other, at) => at !== index && [undefined, name].includes(other.selection.file ?? other.selection.family),
+      (other, at) => at !== index && [undefined, name].includes(selectedLog(other)?.name),
     );
     if (nodes || label === STDIN || (name !== undefined && !isAmbiguous) || sources.length < 2) return source;
     if (isUrl(label)) return { ...source, place: `${new URL(label).host}/` };
@@ -130,7 +140,9 @@ class SourceOpener {
     const members = memberSelection(this.#invocation);
     if (target !== undefined && isJournal(target)) {
       const isHere = !selectsMembers(members) && !namesNode(this.#invocation);
-      return isHere ? this.#journal(target) : this.#remote(undefined, { target, members, log: journalFamily(target) });
+      return isHere
+        ? this.#journal(target)
+        : this.#remote(undefined, { target, members, log: ofFamily(journalLog(target)) });
     }
     if (isAddress) return this.#remote(target, { target, members });
     if (selectsMembers(members)) return this.#remote(undefined, { target, members, file: target });
@@ -141,7 +153,7 @@ class SourceOpener {
     if (!ref) return this.#remote(undefined, { target, file: target });
     const { node, file, isPast } = ref;
     // The archive has logs, not files.
-    const named = isPast && file !== undefined ? { log: { family: file } } : { file };
+    const named = isPast && file !== undefined ? { log: ofFamily(file) } : { file };
     return this.#remote(undefined, { target, members: { nodes: [node] }, ...named });
   }
 
@@ -169,7 +181,7 @@ class SourceOpener {
     this.#spool = spool;
     this.#cleanups.push(() => spool.close());
     const logs = new StdinLogs(await this.#openDir(spool.dir), spool);
-    return { ...this.#ofFiles(logs), label: STDIN, selection: { file: STDIN_FILE } };
+    return { ...this.#ofFiles(logs), label: STDIN, selection: ofFile(STDIN_FILE) };
   }
 
   /** The journal of this machine. */
@@ -255,9 +267,9 @@ class SourceOpener {
     members: MemberSelection = {},
   ): Promise<LogSelection> {
     if (file === undefined) return {};
-    if (!this.#invocation.isOn('rotated')) return { file };
+    if (!this.#invocation.isOn('rotated')) return ofFile(file);
     const { files } = await state.logFiles(pickMembers(members));
-    return { family: files.find(({ name }) => name === file)?.family ?? file };
+    return ofFamily(files.find(({ name }) => name === file)?.family ?? file);
   }
 }
 
@@ -268,10 +280,6 @@ interface RemoteLogs {
   members?: MemberSelection;
   file?: string | undefined;
   log?: LogSelection;
-}
-
-function journalFamily(target: string): LogSelection {
-  return { family: journalLog(target) };
 }
 
 function shownNodes(members: MemberSelection): LogSource['nodes'] {

@@ -44,15 +44,12 @@ export type NodeLogs = Pick<NodeState, RecordOperations>;
 export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'> {
   readonly #state: NodeLogs;
   readonly #id: string;
-  readonly #departedReport: () => MemberReport | undefined;
   /** A record that goes to many followers is one object for all of them: it is encoded once. */
   readonly #records = new WeakMap<FoundRecord, ClusterFollowItem>();
 
-  /** `departedReport`: how it stands, if it has left or failed and its recording answers. */
-  constructor(state: NodeLogs, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
+  constructor(state: NodeLogs, id: string) {
     this.#state = state;
     this.#id = id;
-    this.#departedReport = departedReport;
   }
 
   async logFiles({ file }: LogFilesRequest, options: CallOptions = {}): Promise<ClusterLogFiles> {
@@ -193,10 +190,8 @@ export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'
   }
 
   protected report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
-    const facts = { elapsedMs: Math.round(elapsedMs), count };
-    const departed = this.#departedReport();
-    if (departed) return { ...departed, ...facts };
-    return { id: this.#id, outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null, ...facts };
+    const standing = { outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null } as const;
+    return { id: this.#id, ...standing, elapsedMs: Math.round(elapsedMs), count };
   }
 }
 
@@ -205,15 +200,15 @@ export class NodeAlone extends LogsAlone implements Pick<ClusterState, RecordOpe
   readonly #state: NodeState;
   readonly #id: string;
 
-  constructor(state: NodeState, id: string, departedReport?: () => MemberReport | undefined) {
-    super(state, id, departedReport);
+  constructor(state: NodeState, id: string) {
+    super(state, id);
     this.#state = state;
     this.#id = id;
   }
 
   async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
     const startedMs = performance.now();
-    const [config, settings, { role = 'node' }] = await Promise.all([
+    const [config, settings, { role }] = await Promise.all([
       this.#state.config(options),
       this.#state.settings(options),
       this.#state.describe(options),

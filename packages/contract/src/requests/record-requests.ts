@@ -294,10 +294,6 @@ export function parseLogFilesRequest(query: Query): Partial<Pick<FileRequest, 'f
   return parseParameters(LOG_FILES_ROWS, query);
 }
 
-export function encodeLogFiles(request: { file?: string | undefined } & MemberSelection): URLSearchParams {
-  return encodeParameters(LOG_FILES_ROWS, request);
-}
-
 export function parseConfigRequest(query: Query): { format: 'toml' | 'source' } {
   return parseParameters(CONFIG_ROWS, query);
 }

@@ -16,7 +16,7 @@ import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { shownTimes, timeFlag } from '../../records/record-flags.ts';
+import { openTimed, timeFlag } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { fetchArchived } from '../../sources/resolve-node.ts';
 import { namedMembers } from '../../sources/source-flags.ts';
@@ -69,15 +69,11 @@ interface NodeStatus {
 /** What each node has shipped, as the node that is asked knows it. */
 export async function status(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
-  const client = await openNode(invocation);
   const signal = interruptSignal();
+  const { client, zone, clock } = await openTimed(invocation, signal);
   const role = invocation.text('role');
   let unread: string | undefined;
-  const [{ zone, clock }, shipped, { nodes }] = await Promise.all([
-    shownTimes(invocation, client, signal),
-    readReports(),
-    client.nodes({ signal }),
-  ]);
+  const [shipped, { nodes }] = await Promise.all([readReports(), client.nodes({ signal })]);
   const reports = new Map(shipped.map((report) => [report.id, report]));
   const members = nodes.filter((node) => role === undefined || node.role === role);
   const ids = new Set(nodes.map(({ id }) => id));

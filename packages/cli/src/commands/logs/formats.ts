@@ -6,7 +6,7 @@ import { cutEnd, displayWidth } from '../../output/fit-columns.ts';
 import type { Colors, Terminal } from '../../output/terminal.ts';
 import { visibleJson, visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { type LogSource, withoutNode } from '../../sources/log-source.ts';
+import { type LogSource, ofFile, selectedLog, withoutNode } from '../../sources/log-source.ts';
 import { openSources } from '../../sources/open-sources.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 
@@ -50,26 +50,23 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** The file that is selected, or one after the other of all. */
-async function describeFiles(
-  { state, selection, nodes: shown, place = '' }: LogSource,
-  receipt: Receipt,
-  terminal: Terminal,
-): Promise<LogFile[]> {
-  const { file } = selection;
-  const members = pickMembers(selection);
-  const first = await state.logFiles({ ...members, file });
-  receipt.add(first, { nodes: shown, place });
-  const { files } = first;
-  if (file !== undefined) {
-    if (files.length === 0 && !receipt.isPartial) throw new ProgramError(`no log file named ${JSON.stringify(file)}`);
-    return files;
-  }
+async function describeFiles(source: LogSource, receipt: Receipt, terminal: Terminal): Promise<LogFile[]> {
+  const members = pickMembers(source.selection);
+  const name = selectedLog(source)?.name;
+  const response = await source.state.logFiles({ ...members, ...(name !== undefined && ofFile(name)) });
+  receipt.add(response, source);
+  const { files } = response;
+  if (name !== undefined && files.length === 0 && !receipt.isPartial)
+    throw new ProgramError(`no log file named ${JSON.stringify(name)}`);
+  if (name !== undefined) return files;
   if (files.length > MOST_FILES)
     terminal.note(`the first ${MOST_FILES} of ${files.length} files; name others to see what they are read as`);
   const described: LogFile[] = [];
-  for (const { name, node } of files.slice(0, MOST_FILES)) {
-    const request = { ...members, ...(shown && { nodes: [node] }), file: name };
-    described.push(...(await state.logFiles(request)).files);
+  for (const file of files.slice(0, MOST_FILES)) {
+    const nodes = source.nodes && [file.node];
+    described.push(
+      ...(await source.state.logFiles({ ...members, ...(nodes && { nodes }), ...ofFile(file.name) })).files,
+    );
   }
   return described;
 }

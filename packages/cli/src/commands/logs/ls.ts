@@ -10,7 +10,7 @@ import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { isJournal } from '../../sources/find-path.ts';
-import { type LogSource, withoutNode } from '../../sources/log-source.ts';
+import { type LogSource, selectedLog, withoutNode } from '../../sources/log-source.ts';
 import { openSources } from '../../sources/open-sources.ts';
 import { memberSelection } from '../../sources/source-flags.ts';
 
@@ -65,7 +65,7 @@ async function list(
   receipt: Receipt,
   { isOneOfMany }: { isOneOfMany: boolean },
 ): Promise<ListedFile[]> {
-  const { file } = source.selection;
+  const file = selectedLog(source)?.name;
   const response = await source.state.logFiles(pickMembers(source.selection));
   receipt.add(response, source);
   const files = response.files.filter(({ name }) => file === undefined || name === file);

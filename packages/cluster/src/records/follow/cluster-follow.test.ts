@@ -256,12 +256,14 @@ describe('a follow of the cluster', () => {
       a: new FakeNode({ records: recordsAt('a', [1, 2, 5]), follow: (_query, { signal }) => silence(signal) }),
       b: new FakeNode({ records: recordsAt('b', [3, 4]), follow: (_query, { signal }) => silence(signal) }),
       c: new FakeNode({ records: recordsAt('c', [1]), follow: (_query, { signal }) => silence(signal) }),
+      d: new FakeNode({ search: () => throws(notSupported()), follow: (_query, { signal }) => silence(signal) }),
     };
     const deps = fakeCluster(members, { limits: { firstBatchMs: 20 } });
     const follow = collectFollow(deps, { query: { start: { back: 3 }, minLevel: 'INFO' } });
     await follow.ready;
     const starts = Object.values(members).map(({ follows }) => follows[0]?.start);
-    expect(starts).toEqual([{ back: 1 }, { back: 2 }, 'end']);
+    // One that cannot say how many of them it has begins with as many itself.
+    expect(starts).toEqual([{ back: 1 }, { back: 2 }, 'end', { back: 3 }]);
     expect(members.a.searches[0]).toMatchObject({ minLevel: 'INFO', order: 'newest' });
   });
 

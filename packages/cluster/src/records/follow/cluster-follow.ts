@@ -101,17 +101,18 @@ class ClusterFollow {
 
   async open(): Promise<void> {
     const { signal } = this.#options;
-    const chosen = chooseMembers(this.#deps, this.#request);
-    const peers = chosen.filter(({ departed }) => !departed);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) return this.#end('cancelled');
-    const { start } = this.#request;
-    const isDivided = typeof start === 'object' && 'back' in start && start.back > 0 && peers.length > 1;
-    const shares = isDivided ? await this.#divideBack(start.back, peers) : undefined;
+    const shares = await this.#divideBack();
     if (this.ending) return;
-    const starts = shares ? (id: string) => shares.get(id) ?? 'end' : memberStarts(this.#request);
+    const chosen = chooseMembers(this.#deps, this.#request);
+    const peers = chosen.filter(({ departed }) => !departed);
+    const starts = memberStarts(this.#request);
     const { firstBatchMs, maxParallel } = getLimits(this.#deps);
-    const members = peers.map((peer) => this.#add(peer, starts(peer.member.id, this.#clockOffset(peer))));
+    const members = peers.map((peer) => {
+      const { id } = peer.member;
+      return this.#add(peer, shares.get(id) ?? starts(id, this.#clockOffset(peer)));
+    });
     this.#forgetMembership = this.#deps.membership.onChange(() => this.#followMembership());
     await inParallel(members, maxParallel, (member) => member.start(firstBatchMs));
     if (this.ending) return;
@@ -120,22 +121,38 @@ class ClusterFollow {
       if (departed) this.#emit({ type: 'member', node: departed.member.id, report: departedReport(departed, 0) });
   }
 
-  /** Where each member starts, so that all together begin with `back` records. */
-  async #divideBack(back: number, peers: readonly Peer[]): Promise<Map<string, { back: number }>> {
-    const { start: _start, raw: _raw, fields: _fields, ...filter } = withoutSelection(this.#request);
+  /**
+   * With `back`, where each member starts so that all of them together begin with so many records. A member that is not in
+   * it has not said how many of them it has.
+   */
+  async #divideBack(): Promise<ReadonlyMap<string, FollowQuery['start']>> {
+    const { start, raw: _raw, fields: _fields, ...filter } = withoutSelection(this.#request);
+    const shares = new Map<string, FollowQuery['start']>();
     // Those that have left are not followed, and what was recorded of them is not counted.
+    const peers = chooseMembers(this.#deps, this.#request).filter(({ departed }) => !departed);
+    if (start === 'end' || !('back' in start) || start.back === 0 || peers.length < 2) return shares;
     const nodes = peers.map(({ member }) => member.id);
-    const newest = { ...filter, nodes, order: 'newest', limit: back, before: 0, after: 0 } as const;
+    const newest = { ...filter, nodes, order: 'newest', limit: start.back, before: 0, after: 0 } as const;
     const { signal, client } = this.#options;
-    const counts = new Map<string, { back: number }>();
-    for await (const item of searchCluster(this.#deps, newest, { ...(signal && { signal }), client })) {
-      if (!isBatch(item)) continue;
-      for (let index = 0; index < item.ends.length; index++) {
-        const { node = '' } = originAt(item, index);
-        counts.set(node, { back: (counts.get(node)?.back ?? 0) + 1 });
+    const counts = new Map<string, number>();
+    try {
+      for await (const item of searchCluster(this.#deps, newest, { ...(signal && { signal }), client })) {
+        if (!isBatch(item)) {
+          for (const { id, outcome, isPartial } of item.members) {
+            const count = counts.get(id) ?? 0;
+            if (outcome === 'ok' && !isPartial) shares.set(id, count === 0 ? 'end' : { back: count });
+          }
+          continue;
+        }
+        for (let index = 0; index < item.ends.length; index++) {
+          const { node = '' } = originAt(item, index);
+          counts.set(node, (counts.get(node) ?? 0) + 1);
+        }
       }
+    } catch {
+      // The follow fails with the same, if it is not only about searches.
     }
-    return counts;
+    return shares;
   }
 
   /** The items that can be emitted now; at the end, all of them. */

@@ -17,6 +17,7 @@ import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-records.ts';
+import { fileProblems } from './listed-files.ts';
 import { openOrRecorded } from './open-or-recorded.ts';
 import { collectRecords, contentOf, recordsAround, recordTime } from './records-around.ts';
 import { laneReport, throwIfRejected } from './refusals.ts';
@@ -119,6 +120,7 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapse
     elapsedMs: Math.round(elapsedMs),
     members: lanes.map((lane) => laneReport(lane, deps)),
     membership: deps.membership.state,
+    problems: fileProblems(lanes),
     cursor: null,
   };
   return withCoverage(end, {});
