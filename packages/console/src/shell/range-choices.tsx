@@ -13,7 +13,7 @@ import {
 } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
 import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock } from '../ui/format.ts';
-import { useRequest, useStore } from '../ui/hooks.ts';
+import { useLoaded, useStore } from '../ui/hooks.ts';
 import { MenuItem } from '../ui/menu.tsx';
 import { TimeField } from '../ui/time-field.tsx';
 import { ZoneField } from './session-menu.tsx';
@@ -73,12 +73,14 @@ const COMPARE_MS = 3000;
 /** How many records and errors the range has, and how many the same time before had: of what the page shows. */
 function Comparison({ range }: { range: TimeRange }) {
   const view = useStore(navigation.view);
-  const { value, failure } = useRequest(JSON.stringify([range, view]), 0, async (signal) => {
+  const key = JSON.stringify([range, view]);
+  const load = async (signal: AbortSignal) => {
     const nowMs = Date.now();
     const ranges = [range, rangeBefore(range, nowMs)].map((each) => closedRange(each, nowMs));
     const [now, before] = await Promise.all(ranges.map((each) => countRecords(view, each, signal)));
     return now && before && { now, before };
-  });
+  };
+  const { value, failure } = useLoaded(key, load, { keepsLast: true });
   if (failure) return null;
   return (
     <p class="dim wraps range-compare" role="status">

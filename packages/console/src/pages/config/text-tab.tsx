@@ -11,7 +11,7 @@ import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView } from '..
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { Button, CopyCommand, IconButton, Segments } from '../../ui/controls.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
-import { useRequest } from '../../ui/hooks.ts';
+import { useLoaded } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 import { TextLines } from './code-lines.tsx';
@@ -117,7 +117,7 @@ interface LastChange {
 function useLastChange(state: NodeConfigState, lines: readonly TomlLine[] | null): LastChange | null {
   const [now, before] = state.versions;
   const name = now?.changes && before ? before.version : '';
-  const { value } = useRequest(`${state.id} ${name}`, 0, async (signal) =>
+  const { value } = useLoaded(`${state.id} ${name}`, async (signal) =>
     name === '' ? [] : loadVersions(session.client.cluster, state, [name], { signal }),
   );
   return useMemo(() => {

@@ -23,7 +23,7 @@ import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton, NodeDot, TextInput } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
-import { useRequest, useStore } from '../../ui/hooks.ts';
+import { type Loaded, useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/notes.tsx';
 import { patternParts } from '../../ui/pattern-text.ts';
@@ -41,6 +41,9 @@ import { countKey, rowsAwaited } from './use-log-workspace.ts';
 
 /** Rows come first, and what changes quickly is not counted in between. */
 const PAUSE_MS = 400;
+
+/** Counts beside the rows; those of before stay until the new ones are there. */
+const COUNTED = { pauseMs: PAUSE_MS, givesWay: rowsAwaited, keepsLast: true } as const;
 
 /** More are not read. */
 const MAX_FIELDS = 200;
@@ -63,13 +66,13 @@ interface FacetsProps {
 export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
   const [typed, setTyped] = useState('');
   const pinned = useStore(preferences.pinned);
-  const { value, atMs, failure, isLoading, retry } = useRequest(
+  const loaded = useLoaded(
     countKey(view),
-    PAUSE_MS,
     (signal) =>
       source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
-    rowsAwaited,
+    COUNTED,
   );
+  const { value, failure, isLoading, reload } = loaded;
   const fields = listedFields(value, [...pinned, ...view.countedBy]);
   const shown = filterFields(
     fields.filter(({ name }) => !pinned.includes(name)),
@@ -98,8 +101,8 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
         <h2>Fields</h2>
         <FilterField what="fields" value={typed} onInput={setTyped} />
       </div>
-      <FieldsStatus {...{ value, atMs, zone, isLoading }} onRefresh={retry} />
-      {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={retry} /> : null}
+      <FieldsStatus {...{ loaded, zone }} />
+      {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={reload} /> : null}
       {shown.map((field) => (
         <FieldFacet key={field.name} {...{ field, view, source, zone, change }} />
       ))}
@@ -275,19 +278,18 @@ const MAX_NODES = 12;
 function useShownLevels({ view, source, histogram }: Pick<FacetsProps, 'view' | 'source' | 'histogram'>) {
   const isNeeded = view.minLevel !== null && histogram !== null;
   const of = countKey(view);
-  const { value, failure, isLoading, retry } = useRequest(
+  const { value, failure, isLoading, reload } = useLoaded(
     isNeeded ? `${of} ${JSON.stringify(histogram.buckets.at(-1))}` : '',
-    PAUSE_MS,
     async (signal) => {
       if (!isNeeded) return null;
       const request = { filter: toFilter(view, Date.now()), buckets: 1 };
       return { of, counted: await source.histogram(request, { signal, budgetMs: NODES_MS }) };
     },
-    rowsAwaited,
+    COUNTED,
   );
-  if (!isNeeded) return { counted: histogram, failure: null, retry };
+  if (!isNeeded) return { counted: histogram, failure: null, reload };
   // Until it is counted again, the last count of the same records is shown.
-  return { counted: value?.of === of ? value.counted : null, failure: isLoading ? null : failure, retry };
+  return { counted: value?.of === of ? value.counted : null, failure: isLoading ? null : failure, reload };
 }
 
 /** Which nodes are shown: a click on one shows only it, on others those, too. Each can be opened to choose its logs. */
@@ -295,7 +297,7 @@ function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const [typed, setTyped] = useState('');
   const [opened, setOpened] = useState<readonly string[]>([]);
-  const { counted, failure, retry } = useShownLevels({ view, source, histogram });
+  const { counted, failure, reload } = useShownLevels({ view, source, histogram });
   const counts = nodeCounts(counted, source.nodes[0]);
   const most = Math.max(1, ...counts.values());
   const isPartial = counted !== null && isPartialCount(counted);
@@ -313,7 +315,7 @@ function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'
           <FilterField what="nodes" value={typed} onInput={setTyped} />
         </div>
       ) : null}
-      {failure ? <CountFailure what="Nodes" failure={failure} onRetry={retry} /> : null}
+      {failure ? <CountFailure what="Nodes" failure={failure} onRetry={reload} /> : null}
       <ul aria-label="Nodes shown">
         {shown.map(({ id, state }) => {
           const count = countOf(id);
@@ -382,11 +384,11 @@ function LabelFacet({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
 
 /** The logs of a node: a click shows only this one of them, on others those, too. */
 function NodeLogs({ node, view, change }: { node: string } & Pick<FacetsProps, 'view' | 'change'>) {
-  const { value, failure, isLoading, retry } = useRequest(node, 0, async (signal) => {
+  const { value, failure, isLoading, reload } = useLoaded(node, async (signal) => {
     const { files } = await session.client.cluster.logFiles({ nodes: [node] }, { signal });
     return fileFamilies(files);
   });
-  if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={retry} />;
+  if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={reload} />;
   if (!value) return <Loading what={`the logs of ${node}`} />;
   const most = Math.max(1, ...value.map(({ sizeBytes }) => sizeBytes));
   return (
@@ -467,8 +469,8 @@ function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
     ).then(mergePatterns);
   };
   const key = `patterns ${countKey(view)}`;
-  const { value, failure, isLoading, retry } = useRequest(key, 2 * PAUSE_MS, send, rowsAwaited);
-  if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={retry} />;
+  const { value, failure, isLoading, reload } = useLoaded(key, send, { ...COUNTED, pauseMs: 2 * PAUSE_MS });
+  if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={reload} />;
   if (!value) return <Loading what="the patterns" />;
   const most = Math.max(1, ...value.groups.map(({ count }) => count));
   const isPartial = isPartialCount({ counted: null, members: value.members });
@@ -553,22 +555,16 @@ export function mergePatterns(digests: readonly Pick<ClusterDigest, 'groups' | '
   return { groups: largest, members: digests.flatMap(({ members }) => members) };
 }
 
-interface FieldsStatusProps {
-  value: FieldsResult | null;
-  atMs: number;
-  zone: ZoneName;
-  isLoading: boolean;
-  onRefresh: () => void;
-}
-
 /** What the list is about, and of when. */
-function FieldsStatus({ value, atMs, zone, isLoading, onRefresh }: FieldsStatusProps) {
+function FieldsStatus({ loaded, zone }: { loaded: Loaded<FieldsResult>; zone: ZoneName }) {
+  const { value, asOfMs, isLoading, reload } = loaded;
   if (!value) return isLoading ? <Loading what="the fields" /> : null;
   if (isLoading) return <p class="small facet-status faint">Counting…</p>;
   const part = partText(value.counted, zone, Date.now());
   return (
     <p class="small facet-status faint" role="status">
-      {examinedText(value)} · {formatSecond(atMs, zone)} · <LinkButton onClick={onRefresh}>refresh</LinkButton>
+      {examinedText(value)} · {formatSecond(asOfMs ?? Date.now(), zone)} ·{' '}
+      <LinkButton onClick={reload}>refresh</LinkButton>
       {part ? <span class="warning"> · {part}</span> : null}
     </p>
   );
@@ -635,14 +631,13 @@ type FieldValuesProps = { by: string } & Pick<FacetsProps, 'view' | 'source' | '
 
 /** The most frequent values of a field, with counts and bars, and those that are excluded. */
 function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
-  const { value, failure, isLoading, retry } = useRequest(
+  const { value, failure, isLoading, reload } = useLoaded(
     `${by} ${countKey(view)}`,
-    PAUSE_MS,
     (signal) =>
       source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
-    rowsAwaited,
+    COUNTED,
   );
-  if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={retry} />;
+  if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={reload} />;
   if (!value) return <Loading what={`values of ${visibleText(by)}`} />;
   const part = partText(value.counted, zone, Date.now());
   const lines = facetLines(value);

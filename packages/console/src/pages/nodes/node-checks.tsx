@@ -1,11 +1,10 @@
 import type { ClusterNode, NodeDescription } from '@porthole/client';
-import { useMemo } from 'preact/hooks';
-import { cluster, Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { Card } from '../../ui/controls.tsx';
 import { formatCounted, formatSpan } from '../../ui/format.ts';
-import { useResource } from '../../ui/hooks.ts';
-import { ResourceNote } from '../../ui/notes.tsx';
+import { useLoaded, useResource } from '../../ui/hooks.ts';
+import { LoadedNote } from '../../ui/notes.tsx';
 import { clockText, isClockOff, stateText, waitingText } from './node-health.ts';
 
 const DESCRIPTION_MS = 10_000;
@@ -28,11 +27,10 @@ export function ChecksCard({ node }: { node: ClusterNode }) {
 
 function UpChecks({ node, self }: { node: ClusterNode; self: string }) {
   const { id } = node;
-  const description = useMemo(
-    () => new Resource((signal) => session.client.cluster.member(id).describe({ signal }), { everyMs: DESCRIPTION_MS }),
-    [id],
-  );
-  const about = useResource(description).value;
+  const description = useLoaded(id, (signal) => session.client.cluster.member(id).describe({ signal }), {
+    everyMs: DESCRIPTION_MS,
+  });
+  const about = description.value;
   const all = [...seenChecks(node, self), ...archiveChecks(about)];
   const passed = all.filter(({ isOk }) => isOk);
   return (
@@ -42,7 +40,7 @@ function UpChecks({ node, self }: { node: ClusterNode; self: string }) {
         <summary>{passed.length === 1 ? '1 check passes' : `${passed.length} checks pass`}</summary>
         <CheckList checks={passed} />
       </details>
-      <ResourceNote resource={description} what="The description" />
+      <LoadedNote loaded={description} what="The description" />
       {about && (
         <p class="dim wraps card-note">
           {about.observes === 'self' ? 'Shows its own logs' : 'Shows the service beside it'} · Porthole{' '}
