@@ -2,15 +2,8 @@ import { coverageOf, rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import { openSource, toFilter } from '../log-view/source/view-source.ts';
 import { navigation } from '../state/navigation.ts';
-import {
-  ALL_LOGS,
-  closedRange,
-  type LogsView,
-  nodeLogs,
-  type TimeRange,
-  type View,
-  type ZoneName,
-} from '../state/view.ts';
+import { closedRange, type TimeRange } from '../state/time-range.ts';
+import { ALL_LOGS, type LogsView, nodeLogs, type View, type ZoneName } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
 import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock } from '../ui/format.ts';
 import { useLoaded, useStore } from '../ui/hooks.ts';

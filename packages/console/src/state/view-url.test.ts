@@ -1,21 +1,17 @@
 import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, ALL_NODES, canFollow, INCIDENTS, OVERVIEW, type View } from './view.ts';
 import {
-  addressProblems,
   fieldNamesProblem,
   formatFieldNames,
-  linkTo,
   MAX_FIELD_NAMES,
   moveName,
-  nodeUrl,
   parseFieldNames,
-  parseView,
   toggleName,
-  viewUrl,
-  withoutBase,
-} from './view-url.ts';
+} from './field-names.ts';
+import { canFollow } from './time-range.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, OVERVIEW, type View } from './view.ts';
+import { addressProblems, linkTo, nodeUrl, parseView, viewUrl, withoutBase } from './view-url.ts';
 
 const ORIGIN = 'http://node.example:9000';
 
@@ -33,12 +29,18 @@ describe('a view and its URL', () => {
     ['/nodes', ALL_NODES],
     ['/nodes?by=zone', { ...ALL_NODES, by: 'zone' }],
     ['/nodes?q=storage&last=6h', { ...ALL_NODES, text: 'storage', range: { kind: 'last', spanMs: 21_600_000 } }],
-    ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '', range: null }],
-    ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '', range: null }],
-    ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout', range: null }],
+    ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '', range: null, shape: null }],
+    [
+      '/nodes/10.0.0.1:9000/logs',
+      { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '', range: null, shape: null },
+    ],
+    [
+      '/nodes/a/config?q=query.timeout',
+      { page: 'node', id: 'a', tab: 'config', text: 'query.timeout', range: null, shape: null },
+    ],
     ['/nodes/a/config?as=source', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'source' }],
     ['/nodes/a/config?as=start', { page: 'node', id: 'a', tab: 'config', text: '', range: null, shape: 'start' }],
-    ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '', range: null }],
+    ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '', range: null, shape: null }],
     ['/config', ALL_CONFIG],
     [
       '/config?node=a&t=2026-11-18T03:10:11.000Z&split=1',
@@ -238,6 +240,7 @@ function views(): fc.Arbitrary<View> {
     right: orNull(name),
     text,
     showExpected: fc.boolean(),
+    shape: orNull(fc.constantFrom('start' as const, 'source' as const)),
   });
   const node = fc.record({
     page: fc.constant('node' as const),
@@ -245,6 +248,7 @@ function views(): fc.Arbitrary<View> {
     tab: fc.constantFrom('overview' as const, 'config' as const, 'logs' as const),
     text,
     range,
+    shape: fc.constant(null),
   });
   const overview = fc.record({ page: fc.constant('overview' as const), labels, by: labelName, range });
   const incidents = fc.record({ page: fc.constant('incidents' as const), labels, range });

@@ -1,7 +1,8 @@
 import type { ClusterNode, NodeProblem, SettingJson } from '@porthole/client';
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
+import { canFollow, type TimeRange } from '../state/time-range.ts';
 import { zoneOffsetMs } from '../state/time-zone.ts';
-import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
+import type { ZoneName } from '../state/view.ts';
 
 export { formatBytes, formatSpan } from '@porthole/contract';
 

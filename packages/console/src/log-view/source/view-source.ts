@@ -1,6 +1,7 @@
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { type LogsView, resolveRange } from '../../state/view.ts';
+import { resolveRange } from '../../state/time-range.ts';
+import type { LogsView } from '../../state/view.ts';
 import { createSource } from './create-source.ts';
 import type { LogSource, RowFilter } from './log-source.ts';
 

@@ -28,7 +28,7 @@ interface TextTabProps {
 /** The configuration of one node as text: as it is, as its files have it, or as it was at start. */
 export function TextTab({ state, view, step, onStep }: TextTabProps) {
   const { id, settings, settingsProblem, report } = state;
-  const { shape: wanted, ...asText } = view;
+  const { shape: wanted } = view;
   const texts = { text: state.text, source: state.source, start: settings?.disk.textAtStart ?? null };
   const shape = wanted && texts[wanted] !== null ? wanted : 'text';
   const text = texts[shape];
@@ -53,7 +53,7 @@ export function TextTab({ state, view, step, onStep }: TextTabProps) {
               label="Show as"
               value={shape as ConfigShape | 'text'}
               choices={shapes.map((value) => ({ value, text: names[value] }))}
-              onChange={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
+              onChange={(next) => navigation.go({ ...view, shape: next === 'text' ? null : next })}
             />
           )}
           <Facts {...{ state, change }} />

@@ -17,8 +17,9 @@ import { incidentCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import { session } from '../../state/session.ts';
+import { closedRange } from '../../state/time-range.ts';
 import { zoneOffsetMs } from '../../state/time-zone.ts';
-import { ALL_LOGS, closedRange, INCIDENTS, type IncidentsView } from '../../state/view.ts';
+import { ALL_LOGS, INCIDENTS, type IncidentsView } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { Button, Card, NodeNames, Skeleton } from '../../ui/controls.tsx';
 import {

@@ -14,15 +14,8 @@ import { toFilter } from '../../log-view/source/view-source.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeStyle } from '../../state/resource.ts';
-import {
-  canFollow,
-  closedRange,
-  INCIDENTS,
-  type LogsView,
-  resolveRange,
-  type TimeRange,
-  type ZoneName,
-} from '../../state/view.ts';
+import { canFollow, closedRange, resolveRange, type TimeRange } from '../../state/time-range.ts';
+import { INCIDENTS, type LogsView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { LinkButton } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';

@@ -14,13 +14,13 @@ import {
 } from '../../log-view/source/log-source.ts';
 import { toRecordFilter } from '../../log-view/source/time-source.ts';
 import { toFilter } from '../../log-view/source/view-source.ts';
+import { toggleName } from '../../state/field-names.ts';
 import { offeredLabels } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { excludedValues, termState, withoutTerm } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
-import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton, NodeDot, TextInput } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { type Loaded, useLoaded, useStore } from '../../ui/hooks.ts';

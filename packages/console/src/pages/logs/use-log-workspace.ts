@@ -7,7 +7,8 @@ import { openSource, toFilter } from '../../log-view/source/view-source.ts';
 import { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Store } from '../../state/store.ts';
-import { canFollow, type LogsView, type RecordKey, type View } from '../../state/view.ts';
+import { canFollow } from '../../state/time-range.ts';
+import type { LogsView, RecordKey, View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 
 /** Delay before the URL is updated: browsers throttle URL changes. */

@@ -1,6 +1,6 @@
 import type { ClusterHistogram, MemberReport, MemberSelection } from '@porthole/client';
 import { session } from '../../state/session.ts';
-import { closedRange, type TimeRange } from '../../state/view.ts';
+import { closedRange, type TimeRange } from '../../state/time-range.ts';
 import { formatCounted } from '../../ui/format.ts';
 
 /* Errors of nodes over time, as cells. */

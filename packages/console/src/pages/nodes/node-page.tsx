@@ -12,17 +12,8 @@ import { preferences } from '../../state/preferences.ts';
 import { readSearch } from '../../state/read-search.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import {
-  canFollow,
-  closedRange,
-  LAST_HOUR,
-  type NodeView,
-  nodeLogs,
-  nodeView,
-  recordedView,
-  type TimeRange,
-  withRange,
-} from '../../state/view.ts';
+import { canFollow, closedRange, LAST_HOUR, type TimeRange } from '../../state/time-range.ts';
+import { type NodeView, nodeLogs, nodeView, recordedView, withRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot } from '../../ui/controls.tsx';
 import { formatDate, formatSecond, formatSpan, formatTime, rangeText } from '../../ui/format.ts';

@@ -1,6 +1,6 @@
 import type { ClusterConfigDiff } from '@porthole/client';
 import { session } from '../../state/session.ts';
-import { canFollow, type TimeRange } from '../../state/view.ts';
+import { canFollow, type TimeRange } from '../../state/time-range.ts';
 import { type Loaded, useLoaded } from '../../ui/hooks.ts';
 import { type ErrorStrip, loadErrorStrip } from './error-counts.ts';
 

@@ -5,18 +5,16 @@ import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster } from '../../state/resource.ts';
+import { closedRange, LAST_HOUR, type TimeRange } from '../../state/time-range.ts';
 import {
   ALL_LOGS,
   ALL_NODES,
-  closedRange,
   INCIDENTS,
-  LAST_HOUR,
   type LogsView,
   nodeView,
   OVERVIEW,
   type OverviewView,
   recordedView,
-  type TimeRange,
   withRange,
   type ZoneName,
 } from '../../state/view.ts';

@@ -3,7 +3,8 @@ import { coverageOf, failures, formatQuery, patternQuery } from '@porthole/contr
 import { type LoadedEvents, loadEvents } from '../../events/load-events.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { ALL_LOGS, closedRange, type LogsView, type OverviewView } from '../../state/view.ts';
+import { closedRange } from '../../state/time-range.ts';
+import { ALL_LOGS, type LogsView, type OverviewView } from '../../state/view.ts';
 import type { Loaded } from '../../ui/hooks.ts';
 import { HEAVY_MS, useReported } from '../nodes/node-resources.ts';
 
