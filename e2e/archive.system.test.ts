@@ -42,7 +42,7 @@ async function expectPastOverGrpc(
 ) {
   const grpc = new GrpcConnection(port);
   onTestFinished(() => grpc.close());
-  const selection = { nodes, role: '', labels: [], store: '' };
+  const selection = { nodes, role: '', labels: [], store: '', src: [] };
   const filter = {
     ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs, toMs } as const),

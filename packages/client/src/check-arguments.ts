@@ -45,8 +45,7 @@ export type ArgumentKinds = Readonly<Record<string, Kind>>;
 
 const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, labels: TEXTS, store: TEXT, floors: OBJECT };
 const CONDITIONS: ArgumentKinds = {
-  file: TEXT,
-  family: TEXT,
+  src: TEXTS,
   fromMs: TIME,
   toMs: TIME,
   minLevel: TEXT,
@@ -97,7 +96,7 @@ export const PARAMETERS = {
   bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
   'cluster.config': MEMBERS,
   'cluster.configDiff': { ...MEMBERS, by: TEXT },
-  'cluster.logFiles': MEMBERS,
+  'cluster.logFiles': { ...MEMBERS, src: TEXTS },
   'cluster.searchLogs': { ...SEARCH, ...MEMBERS },
   'cluster.followLogs': { ...FOLLOW, ...MEMBERS },
   'cluster.logHistogram': { ...HISTOGRAM, ...MEMBERS },
@@ -109,7 +108,7 @@ export const PARAMETERS = {
   'cluster.followEvents': { ...FOLLOW, ...MEMBERS },
   'cluster.configHistory': { ...HISTORY, ...MEMBERS },
   'cluster.incident': { ...INCIDENT, ...MEMBERS },
-  'cluster.around': { ...AROUND, ...MEMBERS },
+  'cluster.around': { ...AROUND, ...MEMBERS, src: TEXTS },
 } satisfies Readonly<Record<string, ArgumentKinds>>;
 
 /** The options of all methods: one that a method does not use does no harm, as when a whole request context is passed. */
@@ -155,6 +154,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   start: ['cursor', 'time', 'timeMs', 'offset', 'record', 'back'],
   at: ['time', 'timeMs', 'cursor', 'node'],
   nodes: ['node', 'members'],
+  src: ['file', 'family', 'log'],
   url: ['baseUrl', 'baseURL', 'address', 'base'],
   signal: ['abortSignal', 'abort', 'controller'],
   onEvent: ['onEnd', 'onGap', 'onItem'],

@@ -140,9 +140,9 @@ export class HttpNode implements NodeClient {
     return requestJson({ path: PATHS.logList, ...options }, this.#deps, decodeLogList);
   }
 
-  async logFiles({ file, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
+  async logFiles({ src, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
     checkOptions('logFiles', options);
-    const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles({ file }), ...options };
+    const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles(src ? { src } : {}), ...options };
     return requestJson(httpRequest, this.#deps, decodeOwnFiles);
   }
 

@@ -37,7 +37,7 @@ it('an operator looks into a node from a program', async () => {
   for await (const items of node.searchLogs({ ...errors, terms: ['TIMEOUT'] }))
     for (const item of items) found.push(item.type === 'record' ? item.message : item.reason);
   expect(found).toEqual(['timeout of shard 3', 'timeout of shard 4', 'exhausted']);
-  const { buckets } = await node.logHistogram({ family: 'broker.log', bucketMs: 60_000, buckets: 60 });
+  const { buckets } = await node.logHistogram({ src: ['broker.log'], bucketMs: 60_000, buckets: 60 });
   expect(buckets.map(({ counts }) => counts)).toEqual([{ INFO: 1, ERROR: 2 }]);
   const { groups } = await node.logDigest({ minLevel: 'ERROR', limit: 5 });
   expect(groups).toMatchObject([{ level: 'ERROR', source: 'flow/write.go:88', count: 2 }]);
@@ -46,7 +46,7 @@ it('an operator looks into a node from a program', async () => {
   const watching = new AbortController();
   const seen: FoundRecord[] = [];
   let reason = '';
-  for await (const items of node.followLogs({ family: 'broker.log', start: 'end' }, { signal: watching.signal })) {
+  for await (const items of node.followLogs({ src: ['broker.log'], start: 'end' }, { signal: watching.signal })) {
     if (items.length === 0) appendFileSync(join(logDir, 'broker.log'), line(4, 'ERROR', 'timeout of shard 5'));
     for (const item of items) {
       if (item.type === 'record') seen.push(item);

@@ -50,7 +50,7 @@ describe('the follow of a cluster', () => {
         record('a', '1', NOW - 8000) + record('b', '2', NOW - 7500) + record('b', '1', NOW - 9000),
         record('b', '2', NOW - 7500) + record('a', '2', NOW - 7000),
       ],
-      { start: { back: 2 }, family: 'a.log' },
+      { start: { back: 2 }, src: ['a.log'] },
       'a 2',
     );
     expect(messages).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
@@ -141,6 +141,7 @@ describe('the follow of a cluster', () => {
       nodes: ['a'],
       role: 'r',
       labels: ['zone=1'],
+      src: ['lost.log'],
       floors: { a: 1 },
     };
     const controller = new AbortController();

@@ -53,7 +53,7 @@ const STREAMS: [string, string, (cluster: ClusterClient) => AsyncIterable<Cluste
   [
     'searchLogs',
     `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
-    (cluster) => cluster.searchLogs({ ...FIND, file: 'a.log', ...SOME }),
+    (cluster) => cluster.searchLogs({ ...FIND, src: ['=a.log'], ...SOME }),
   ],
   [
     'moment of a record',

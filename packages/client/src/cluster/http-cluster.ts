@@ -31,7 +31,6 @@ import {
   type FollowOptions,
   type ForgottenMember,
   type Incident,
-  type LogFilesRequest,
   MEMBER_ID,
   type MemberSelection,
   type NodeState,
@@ -104,7 +103,7 @@ export class HttpCluster implements ClusterClient {
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigDiff>('roles', 'members'));
   }
 
-  async logFiles(request: LogFilesRequest = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
     checkArguments('cluster.logFiles', request, options);
     const httpRequest = { path: PATHS.logFiles, query: encodeLogFiles(ofMembers(request)), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterLogFiles>('files', 'members'));

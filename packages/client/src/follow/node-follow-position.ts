@@ -1,4 +1,4 @@
-import { encodeFollow, MAX_BODY_BYTES } from '@porthole/contract';
+import { encodeFollow, MAX_BODY_BYTES, parseLogSource } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { joinCursors, LogPositions } from '@porthole/records';
 import type { FollowPosition } from './follow.ts';
@@ -59,7 +59,8 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   forget(): FollowItem[] {
     this.#positions.forget();
     this.#isForgotten = true;
-    const family = this.#query.family ?? this.#query.file ?? '';
+    const [source] = this.#query.src ?? [];
+    const family = source === undefined ? '' : parseLogSource(source).name;
     return [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
   }
 

@@ -177,7 +177,7 @@ it('what was copied is the recording of the node, masked and private, also for t
   expect(messages(after.records)).toEqual(messages(before.records));
   expect(after.records.map(({ cursor }) => cursor)).toEqual(before.records.map(({ cursor }) => cursor));
   expect(after.end.members).toMatchObject([{ recordedBy: 'self', asOfMs: expect.any(Number), isPartial: true }]);
-  const sql = await collect(clusterItems(next, { ...all, file: 'show_sql.log' }));
+  const sql = await collect(clusterItems(next, { ...all, src: ['=show_sql.log'] }));
   expect(messages(sql.records).join()).toContain('select 2');
 
   await lindb.restart();
@@ -240,7 +240,7 @@ it.each([0, 8, -3.5, 5.75])('the zone of a node of LinDB is learned from what it
   const name = { 0: 'UTC', 8: 'UTC+08:00', '-3.5': 'UTC-03:30', 5.75: 'UTC+05:45' }[hours];
   expect(node?.timeZone).toBe(name);
   expect(node?.lastRecordMs).toBeLessThanOrEqual(Date.now() + 1000);
-  const all = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'], family: 'lind-broker.log' }));
+  const all = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'], src: ['lind-broker.log'] }));
   expect(all.end.members[0]?.detail).toContain(`; times read in the zone ${name} (by the clock of the node)`);
 });
 

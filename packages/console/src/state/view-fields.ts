@@ -2,14 +2,13 @@ import { type Level, PortholeError } from '@porthole/client';
 import {
   durationText,
   FILTER_ROWS,
-  formatSourceText,
   isLabelName,
-  parseSourceText,
   parseSpan,
   timeText,
 } from '@porthole/contract';
 import { fieldNamesProblem, formatFieldNames, parseFieldNames } from './field-names.ts';
 import { labelProblem, parseLabels } from './labels.ts';
+import { formatChoice, parseChoice } from './source-text.ts';
 import { canFollow, type TimeRange } from './time-range.ts';
 import type { RecordKey, SourceChoice } from './view.ts';
 
@@ -186,9 +185,9 @@ function usualTab(query: URLSearchParams): 'history' | 'compare' | 'text' {
 
 /** Empty: all logs of all nodes. */
 const SOURCES: Codec<readonly SourceChoice[]> = {
-  read: (texts) => texts.flatMap((text) => parseSourceText(text) ?? []),
-  write: (sources) => sources.map(formatSourceText),
-  problem: (text) => (parseSourceText(text) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  read: (texts) => texts.flatMap((text) => parseChoice(text) ?? []),
+  write: (sources) => sources.map(formatChoice),
+  problem: (text) => (parseChoice(text) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
 };
 
 const TERM = filter<string>('excluded');

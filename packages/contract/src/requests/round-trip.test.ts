@@ -175,8 +175,8 @@ describe('what would be another request in a URL is refused', () => {
   it.each([
     ['an empty file name', () => encodeFile({ file: '' }), 'FILE_NAME_MISSING'],
     ['an empty file name', () => encodeView({ file: '', sizeBytes: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty file name', () => encodeCount('logDigest', { file: '', limit: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty family', () => encodeCount('logHistogram', { family: '', buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
+    ['an empty file name', () => encodeCount('logDigest', { src: ['='], limit: 1 }), 'FILE_NAME_MISSING'],
+    ['an empty family', () => encodeCount('logHistogram', { src: [''], buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
     ['an empty cursor', () => encodeFollow({ start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { record: '' } }), 'CURSOR_INVALID'],

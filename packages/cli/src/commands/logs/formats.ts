@@ -1,4 +1,4 @@
-import type { LogFilesOptions } from '@porthole/contract';
+import { fileSource, type LogFilesOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import type { LinePart } from '@porthole/logs/types';
 import { EXIT, ProgramError } from '../../exit.ts';
@@ -54,7 +54,8 @@ async function describeFiles(target: Target, terminal: Terminal): Promise<LogFil
   if (names.length > MOST_FILES)
     terminal.note(`the first ${MOST_FILES} of ${names.length} files; name others to see what they are read as`);
   const described: LogFileDetails[] = [];
-  for (const file of names.slice(0, MOST_FILES)) described.push(...(await target.logFiles({ file })));
+  for (const file of names.slice(0, MOST_FILES))
+    described.push(...(await target.logFiles({ src: [fileSource(file)] })));
   if (described.length === 0 && target.file !== undefined)
     throw new ProgramError(`no log file named ${JSON.stringify(target.file)}`);
   return described;

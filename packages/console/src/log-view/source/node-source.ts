@@ -10,9 +10,10 @@ import type {
   SearchEnd,
   StartPoint,
 } from '@porthole/client';
-import { coverageOf, missingText } from '@porthole/contract';
+import { coverageOf, fileSource, missingText } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
 import { readSearch } from '../../state/read-search.ts';
+import { logSource } from '../../state/source-text.ts';
 import type { KnownNodes } from './create-source.ts';
 import {
   type Direction,
@@ -151,10 +152,9 @@ export class NodeSource implements LogSource {
 
   /** The log, or one of its files, and the filter in the time of the node. */
   #select(filter: RowFilter, offsetMs: number, file?: string): LogSelection & RecordFilter {
-    const { kind, name } = this.#deps.log;
     const { fromMs, toMs, ...rest } = toRecordFilter(filter);
     return {
-      ...(file !== undefined ? { file } : kind === 'family' ? { family: name } : { file: name }),
+      src: [file === undefined ? logSource(this.#deps.log) : fileSource(file)],
       ...rest,
       ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
       ...(toMs !== undefined && { toMs: toMs + offsetMs }),

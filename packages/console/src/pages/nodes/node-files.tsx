@@ -1,4 +1,4 @@
-import { coverageOf } from '@porthole/contract';
+import { coverageOf, fileSource } from '@porthole/contract';
 import type { LogFileDetails } from '@porthole/logs/types';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
@@ -243,7 +243,7 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 /** What a file of a node is read as, below its row. */
 function FileFormat({ node, file }: { node: string; file: string }) {
   const loaded = useLoaded(`${node} ${file}`, (signal) =>
-    session.client.cluster.member(node).logFiles({ file, signal }),
+    session.client.cluster.member(node).logFiles({ src: [fileSource(file)], signal }),
   );
   const [details] = loaded.value ?? [];
   return (

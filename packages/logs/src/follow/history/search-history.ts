@@ -1,16 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
+import { familySource, fileSource } from '../../query/log-sources.ts';
 import { awaitedLater } from '../../shared.ts';
-import type {
-  FoundRecord,
-  LogSelection,
-  ReadOptions,
-  RecordFilter,
-  SearchItem,
-  SearchQuery,
-  StartPoint,
-} from '../../types.ts';
+import type { FoundRecord, ReadOptions, RecordFilter, SearchItem, SearchQuery, StartPoint } from '../../types.ts';
 import type { TailReader } from '../tail/tail-reader.ts';
 
 /** Records of one search; then another one continues. Only so that every search is bounded. */
@@ -148,8 +141,8 @@ export function queryFor(
 ): SearchQuery {
   const { name, family } = tail.target;
   // By family, because what was emitted under this name may be in rotated files by now.
-  const selection: LogSelection = family === undefined ? { file: name } : { family };
-  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
+  const src = [family === undefined ? fileSource(name) : familySource(family)];
+  return { src, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
 }
 
 /** Whether no file of the log exists at present. */
