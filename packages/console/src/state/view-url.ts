@@ -1,4 +1,5 @@
 import { parseSpan } from '@porthole/contract';
+import { canHaveLabels } from './source-text.ts';
 import { canFollow } from './time-range.ts';
 import { ALL_LOGS, type LogsView, type NodeView, nodeView, type View } from './view.ts';
 import { type Fields, PAGES, type ParameterChecks, RANGE, readFields, writeFields } from './view-fields.ts';
@@ -71,6 +72,9 @@ export function logsProblems(query: URLSearchParams): string[] {
     // absence: an error of the address, nothing was read
     problems.push('the time range is empty: from is not before to');
   if (query.get('live') === '1' && !canFollow(range)) problems.push('live=1 is ignored: the time range has an end');
+  const view = parseLogs(query);
+  if (view.labels.length > 0 && !canHaveLabels(view.sources))
+    problems.push('label is ignored: src names different logs of several nodes');
   return problems;
 }
 

@@ -1,9 +1,8 @@
-import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { resolveRange } from '../../state/time-range.ts';
 import type { LogsView } from '../../state/view.ts';
-import { createSource } from './create-source.ts';
 import type { LogSource, RowFilter } from './log-source.ts';
+import { SelectedLogs } from './selected-logs.ts';
 
 /** Which records are shown. The text filters only in "only matches" mode. */
 export function toFilter(view: LogsView, nowMs: number): RowFilter {
@@ -21,6 +20,6 @@ export function toFilter(view: LogsView, nowMs: number): RowFilter {
   };
 }
 
-export function openSource({ sources, labels }: LogsView): LogSource {
-  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
+export function openSource(view: LogsView): LogSource {
+  return new SelectedLogs(session.client.cluster, view);
 }

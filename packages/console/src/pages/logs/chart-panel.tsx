@@ -127,7 +127,7 @@ const MAX_FLAGS = 24;
 
 /** What happened on the shown nodes in the range of the chart; in an unlimited one, on the last day. */
 function useChartEvents(view: LogsView, source: LogSource): readonly ShownEvent[] {
-  const nodes = source.nodes.filter((id) => !/[*?]/.test(id));
+  const { nodes } = source;
   const { fromMs, toMs } = closedRange(view.range ?? { kind: 'last', spanMs: 24 * 3_600_000 }, Date.now());
   const key = [Math.floor(fromMs / EVENTS_MS), Math.floor(toMs / EVENTS_MS), ...nodes, ...view.labels].join(' ');
   const load = async (signal: AbortSignal) => {
@@ -169,7 +169,7 @@ function useSplit({ view, source, histogram }: Pick<ChartPanelProps, 'view' | 's
         by === 'node'
           ? await source.histogram({ ...asked, buckets: BUCKETS }, options)
           : await source.top({ ...asked, by, limit: MAX_PARTS }, options);
-      const parts = 'values' in counts ? valueParts(counts) : nodeParts(counts, source.nodes[0] ?? 'this node');
+      const parts = 'values' in counts ? valueParts(counts) : nodeParts(counts);
       const hasOthers =
         'values' in counts ? counts.others + counts.missing > 0 : nodeCounts(counts).size > parts.length;
       return { by, parts, hasOthers, isPartial: isPartialCount(counts) };
@@ -181,13 +181,13 @@ function useSplit({ view, source, histogram }: Pick<ChartPanelProps, 'view' | 's
 }
 
 /** The nodes with the most records, in their colours. */
-export function nodeParts(histogram: HistogramResult, only: string): ChartPart[] {
-  const totals = [...nodeCounts(histogram, only)].toSorted(([, a], [, b]) => b - a).slice(0, MAX_PARTS);
+export function nodeParts(histogram: HistogramResult): ChartPart[] {
+  const totals = [...nodeCounts(histogram)].toSorted(([, a], [, b]) => b - a).slice(0, MAX_PARTS);
   return totals.map(([name]) => ({
     name,
     colour: nodeStyle(name).color,
     counts: histogram.buckets.flatMap((bucket) => {
-      const count = nodeCounts({ buckets: [bucket] }, only).get(name);
+      const count = bucket.nodes?.[name];
       return count === undefined ? [] : [{ startMs: bucket.startMs, count }];
     }),
   }));

@@ -12,7 +12,6 @@ import {
   levelSums,
   type TopResult,
 } from '../../log-view/source/log-source.ts';
-import { toRecordFilter } from '../../log-view/source/time-source.ts';
 import { toFilter } from '../../log-view/source/view-source.ts';
 import { toggleName } from '../../state/field-names.ts';
 import { offeredLabels } from '../../state/labels.ts';
@@ -85,7 +84,7 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
       <NodeFacet {...{ view, source, histogram, change }} />
       <LabelFacet {...{ view, change }} />
       <Facet name="Pattern">
-        <PatternValues {...{ view, change }} />
+        <PatternValues {...{ view, source, change }} />
       </Facet>
       {hasComponent ? (
         <Facet name="Component">
@@ -298,7 +297,7 @@ function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'
   const [typed, setTyped] = useState('');
   const [opened, setOpened] = useState<readonly string[]>([]);
   const { counted, failure, reload } = useShownLevels({ view, source, histogram });
-  const counts = nodeCounts(counted, source.nodes[0]);
+  const counts = nodeCounts(counted);
   const most = Math.max(1, ...counts.values());
   const isPartial = counted !== null && isPartialCount(counted);
   const countOf = (id: string) => {
@@ -438,16 +437,11 @@ function isLogOf(source: SourceChoice, node: string, name: string): boolean {
   return source.log?.kind === 'family' && source.log.name === name && matchesPattern(node, source.node);
 }
 
-/** Records by node; of a log that names no nodes, all of `only`. */
-export function nodeCounts(histogram: Pick<HistogramResult, 'buckets'> | null, only?: string): Map<string, number> {
+/** Records by node. */
+export function nodeCounts(histogram: Pick<HistogramResult, 'buckets'> | null): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const bucket of histogram?.buckets ?? []) {
-    const all = Object.values(bucket.counts).reduce((sum, count) => sum + count, 0);
-    const { nodes = only === undefined ? {} : { [only]: all } } = bucket as {
-      nodes?: Readonly<Record<string, number>>;
-    };
+  for (const { nodes = {} } of histogram?.buckets ?? [])
     for (const [id, count] of Object.entries(nodes)) counts.set(id, (counts.get(id) ?? 0) + count);
-  }
   return counts;
 }
 
@@ -456,17 +450,10 @@ const MAX_PATTERNS = 6;
 const PATTERNS_MS = 2000;
 
 /** The most frequent kinds of records, by call site. */
-function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
+function PatternValues({ view, source, change }: Pick<FacetsProps, 'view' | 'source' | 'change'>) {
   const send = (signal: AbortSignal) => {
-    const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
-    return Promise.all(
-      memberSelections(view).map((selection) =>
-        session.client.cluster.logDigest(
-          { ...filter, ...selection, limit: MAX_PATTERNS },
-          { signal, budgetMs: PATTERNS_MS },
-        ),
-      ),
-    ).then(mergePatterns);
+    const filter = toFilter({ ...view, callSite: null }, Date.now());
+    return source.digest({ filter, limit: MAX_PATTERNS }, { signal, budgetMs: PATTERNS_MS });
   };
   const key = `patterns ${countKey(view)}`;
   const { value, failure, isLoading, reload } = useLoaded(key, send, { ...COUNTED, pauseMs: 2 * PAUSE_MS });
@@ -525,34 +512,6 @@ function clickTerm(term: QueryNode, { view, change }: TermDeps): void {
   const query = state === null ? view.query : withoutTerm(view.query, term);
   if (state === 'exclude') change({ query });
   else addToQuery(term, state === null ? 'include' : 'exclude', { view: { ...view, query }, change });
-}
-
-/** The requests that together are about the logs of a view: one for each log, of all nodes where it is chosen. */
-export function memberSelections({ sources, labels }: Pick<LogsView, 'sources' | 'labels'>) {
-  const labelled = labels.length > 0 ? { labels } : {};
-  if (sources.length === 0) return [labelled];
-  const whole = sources.filter(({ log }) => log === null);
-  const byLog = new Map<string, { log: SourceChoice['log']; nodes: string[] }>();
-  for (const { node, log } of sources) {
-    // A log of a node that is chosen as a whole is counted there.
-    if (log !== null && whole.some((other) => matchesPattern(node, other.node))) continue;
-    const key = JSON.stringify(log);
-    const group = byLog.get(key) ?? { log, nodes: [] };
-    byLog.set(key, { log, nodes: [...new Set([...group.nodes, node])] });
-  }
-  return [...byLog.values()].map(({ log, nodes }) => ({ nodes, ...labelled, ...(log && { [log.kind]: log.name }) }));
-}
-
-/** The same call site, or the same shape of messages, of several logs is one pattern. */
-export function mergePatterns(digests: readonly Pick<ClusterDigest, 'groups' | 'members'>[]) {
-  const groups = new Map<string, ClusterDigest['groups'][number]>();
-  for (const group of digests.flatMap((digest) => digest.groups)) {
-    const key = JSON.stringify([group.level, group.source ?? group.shape]);
-    const known = groups.get(key);
-    groups.set(key, known ? { ...known, count: known.count + group.count } : group);
-  }
-  const largest = [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MAX_PATTERNS);
-  return { groups: largest, members: digests.flatMap(({ members }) => members) };
 }
 
 /** What the list is about, and of when. */

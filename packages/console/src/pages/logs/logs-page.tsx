@@ -4,7 +4,7 @@ import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspac
 import type { ColumnHeadsProps } from '../../log-view/rows/column-heads.tsx';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
-import { type HistogramResult, type LogSource, recordKey } from '../../log-view/source/log-source.ts';
+import { type HistogramResult, type LogSource, positionAt, recordKey } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
 import { formatFieldNames } from '../../state/field-names.ts';
@@ -132,8 +132,8 @@ function WorkspacePage({ view }: { view: LogsView }) {
     [workspace],
   );
   const matches = useMemo(
-    () => (isLive ? [] : loadedMatches(state.rows, matcher, { source, extent: state.extent })),
-    [isLive, state.rows, matcher, source, state.extent],
+    () => (isLive ? [] : loadedMatches(state.rows, matcher, state.extent)),
+    [isLive, state.rows, matcher, state.extent],
   );
   const facets = <Facets {...{ view, source, histogram, zone, change }} />;
   const details = record ? (
@@ -176,7 +176,10 @@ function WorkspacePage({ view }: { view: LogsView }) {
             </p>
           ) : null}
         </RowFrame>
-        <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
+        <OverviewGutter
+          {...{ state, seen, matches, zone }}
+          onGo={(fraction) => workspace.jump(positionAt(fraction, state.extent))}
+        />
         {isNarrow ? null : details}
       </div>
       <LiveSummary workspace={workspace} />
