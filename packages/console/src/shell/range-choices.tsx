@@ -97,7 +97,8 @@ async function countRecords(view: View, range: { fromMs: number; toMs: number },
   const logs = { ...logsOf(view), range: { kind: 'fixed', ...range } } as const;
   const request = { filter: toFilter(logs, range.toMs), buckets: 1 };
   const response = await openSource(logs).histogram(request, { signal, budgetMs: COMPARE_MS });
-  let [records, errors] = [0, 0];
+  let records = 0;
+  let errors = 0;
   for (const { counts } of response.buckets) {
     for (const count of Object.values(counts)) records += count;
     errors += (counts.ERROR ?? 0) + (counts.FATAL ?? 0);
@@ -115,7 +116,8 @@ export function logsOf(view: View): LogsView {
 /** `240 errors, 3 before (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
 export function changeText(now: Counts, before: Counts, what: 'records' | 'errors'): string {
   const text = (counts: Counts) => `${counts.isComplete ? '' : '≥ '}${formatCount(counts[what])}`;
-  const [a, b] = [now[what], before[what]];
+  const a = now[what];
+  const b = before[what];
   const percent = Math.round((Math.abs(a - b) / b) * 100);
   const isKnown = now.isComplete && before.isComplete && b > 0 && percent > 0;
   const change = a >= 2 * b ? `× ${formatCount(Math.round(a / b))}` : `${a > b ? '+' : '−'}${percent} %`;
@@ -230,7 +232,8 @@ function readRange(from: string, to: string, zone: ZoneName): TimeRange | string
   const [start, end] = [from, to].map((text) => (text.trim() ? readTime(text, clock) : { timeMs: null }));
   if (!start || 'problem' in start) return `From: ${start?.problem}`;
   if (!end || 'problem' in end) return `To: ${end?.problem}`;
-  const [fromMs, toMs] = [start.timeMs, end.timeMs];
+  const fromMs = start.timeMs;
+  const toMs = end.timeMs;
   const problem = rangeProblem(
     { name: 'From', timeMs: fromMs ?? undefined },
     { name: 'To', timeMs: toMs ?? undefined },

@@ -212,7 +212,8 @@ savedViews.list.subscribe(joinViews);
 
 export const onNode: ViewPlace = {
   save(given, view) {
-    const [name, query] = [tidyViewName(given), savedQuery(view)];
+    const name = tidyViewName(given);
+    const query = savedQuery(view);
     const problem = nameProblem(name) ?? viewNameProblem(name) ?? viewQueryProblem(query);
     return problem ?? changeOnNode(() => session.client.saveView(name, query));
   },

@@ -227,7 +227,8 @@ function PairSection({ view, nodes, proposed }: PairSectionProps) {
   // Keep the first proposal: someone may be reading it when a later response would change it.
   const [first] = useState(proposed);
   const suggested = view.left || view.right ? null : (first ?? proposed);
-  const [left, right] = [view.left ?? suggested?.left ?? null, view.right ?? suggested?.right ?? null];
+  const left = view.left ?? suggested?.left ?? null;
+  const right = view.right ?? suggested?.right ?? null;
   const heading = useRef<HTMLHeadingElement>(null);
   const chosen = `${view.left} ${view.right}`;
   const last = useRef(chosen);

@@ -105,9 +105,11 @@ function IncidentList({ view }: { view: IncidentsView }) {
 
 function Stretch({ events, labels, zone }: { events: EventGroup[]; zone: ZoneName } & Pick<IncidentsView, 'labels'>) {
   const times = events.map(({ timeMs }) => timeMs);
-  const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
+  const firstMs = Math.min(...times);
+  const lastMs = Math.max(...times);
   const href = viewUrl({
-    ...{ ...INCIDENTS, labels },
+    ...INCIDENTS,
+    labels,
     range: { kind: 'fixed', fromMs: firstMs - AROUND_MS, toMs: lastMs + AROUND_MS },
   });
   const isUnusual = events.some(({ tone }) => tone === 'err');

@@ -86,7 +86,8 @@ export function distribution(values: readonly Counted[]): Distribution | null {
   if (!best) return null;
   const [kind, own] = best;
   const sorted = own.toSorted((a, b) => a.value - b.value);
-  const [min, max] = [sorted[0]?.value ?? 0, sorted.at(-1)?.value ?? 0];
+  const min = sorted[0]?.value ?? 0;
+  const max = sorted.at(-1)?.value ?? 0;
   const bars = new Array<number>(BARS).fill(0);
   for (const { value, count } of sorted) {
     const index = max === min ? 0 : Math.min(BARS - 1, Math.floor(((value - min) / (max - min)) * BARS));
@@ -94,7 +95,11 @@ export function distribution(values: readonly Counted[]): Distribution | null {
   }
   const records = size(own);
   return {
-    ...{ kind, records, min, max, bars },
+    kind,
+    records,
+    min,
+    max,
+    bars,
     left: left + others.reduce((sum, [, other]) => sum + size(other), 0),
     percentiles: PERCENTILES.map((percent) => ({
       name: `p${percent}`,

@@ -682,7 +682,10 @@ export function facetLines(top: TopResult): FacetLine[] {
   const all = values.reduce((sum, { count }) => sum + count, 0) + others + missing;
   const share = (count: number) => (all === 0 ? 0 : count / all);
   const lines: FacetLine[] = values.map(({ value, count, error }) => ({
-    ...{ kind: 'value', value, text: value, share: share(count) },
+    kind: 'value',
+    value,
+    text: value,
+    share: share(count),
     count: error === undefined ? `${formatCount(count)}${more}` : `≥ ${formatCount(count)}`,
     ...(error !== undefined && { title: `between ${formatCount(count)} and ${formatCount(count + error)}` }),
   }));
@@ -691,7 +694,10 @@ export function facetLines(top: TopResult): FacetLine[] {
     const number = `${isExact ? '' : '~ '}${formatCount(left)}`;
     const text = `${number} other ${left === 1 ? 'value' : 'values'}`;
     lines.push({
-      ...{ kind: 'others', value: '', text, share: share(others) },
+      kind: 'others',
+      value: '',
+      text,
+      share: share(others),
       count: `${isExact || more ? '' : '≤ '}${formatCount(others)}${more}`,
       ...(!isExact && { title: 'estimated' }),
     });

@@ -66,8 +66,13 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const withLog = useSeveralLogs(state, source);
   const rowStyle = useMemo(
     () => ({
-      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, withLog, matcher: rowMatcher },
-      ...{ columns: view.columns, colours: nodeIds.join() },
+      zone,
+      isWrapped: view.isWrapped,
+      withNode: hasSeveral,
+      withLog,
+      matcher: rowMatcher,
+      columns: view.columns,
+      colours: nodeIds.join(),
     }),
     [zone, view.isWrapped, hasSeveral, withLog, rowMatcher, formatFieldNames(view.columns), nodeIds.join()],
   );
@@ -114,7 +119,12 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
   const toggleFacets = () => (isNarrow ? setSheet(!hasSheet) : change({ hasFields: !view.hasFields }));
   const deps = {
-    ...{ workspace, view, field, change, openDetails, closeDetails },
+    workspace,
+    view,
+    field,
+    change,
+    openDetails,
+    closeDetails,
     pageRows: () => seen.value.pageRows,
     openGoToTime: () => setAskingTime(true),
     toggleFacets,

@@ -31,7 +31,8 @@ export function PlainPage({ view }: { view: LogsView }) {
     pauseMs: PAUSE_MS,
   });
   const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: toRecordKey(record), timeMs: null, isLive: false });
-  const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
+  const oldest = value?.records[0];
+  const newest = value?.records.at(-1);
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
   return (
     <div class="col plain">

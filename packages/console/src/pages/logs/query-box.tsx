@@ -34,7 +34,8 @@ interface QueryBoxProps {
 export function QueryBox(props: QueryBoxProps) {
   const { view, typed, field, messageId, children } = props;
   const { text, content, isIncomplete } = typed;
-  const [noteId, listId] = [useId(), useId()];
+  const noteId = useId();
+  const listId = useId();
   const [scrollLeft, setScrollLeft] = useState(0);
   const { list, options, choose, press, input, moved, close } = useList(props);
   const isInvalid = (content.kind === 'invalid' && !isIncomplete) || props.hasProblem;

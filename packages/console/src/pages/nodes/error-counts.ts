@@ -105,7 +105,8 @@ const RISE = 8;
 /** Where the errors of each node rose: its first cell far above those before it. */
 export function rises({ range, byNode }: ErrorStrip): { node: string; timeMs: number }[] {
   return [...byNode].flatMap(([node, { cells }]) => {
-    let [known, total] = [0, 0];
+    let known = 0;
+    let total = 0;
     for (const [index, count] of cells.entries()) {
       if (count === null) continue;
       if (known >= MIN_BEFORE && count >= Math.max(MIN_RISE, (RISE * total) / known))

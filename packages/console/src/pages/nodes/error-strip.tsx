@@ -89,7 +89,8 @@ export function StripArea({ range, labels, namesPx = 0, children }: StripAreaPro
 
 /** Whole cells. */
 function draggedRange({ fromMs, bucketMs, count }: StripRange, { from, to }: { from: number; to: number }): TimeRange {
-  const [first, last] = [Math.floor(from * count), Math.max(Math.floor(from * count) + 1, Math.ceil(to * count))];
+  const first = Math.floor(from * count);
+  const last = Math.max(first + 1, Math.ceil(to * count));
   return { kind: 'fixed', fromMs: fromMs + first * bucketMs, toMs: fromMs + last * bucketMs };
 }
 
