@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import type { ArchivePart, ClusterItem, RecordStore } from '@porthole/contract';
 import { pathOfAll } from '@porthole/contract/testing';
 import { eventually } from '@porthole/logs/testing';
@@ -31,7 +31,7 @@ afterAll(() => server.stop());
 
 interface World {
   node: TestNode;
-  client: NodeClient;
+  client: Client;
   url: string;
   database: string;
 }
@@ -40,7 +40,7 @@ interface World {
 async function startWorld(): Promise<World> {
   const archive = await newArchive(server);
   const { nodes, clients } = await startCluster([FILES], archive);
-  const [node, client] = [nodes[0] as TestNode, clients[0] as NodeClient];
+  const [node, client] = [nodes[0] as TestNode, clients[0] as Client];
   await untilShipped(client, 4);
   rmSync(join(node.logDir, 'app.log.1'));
   const world = { node, client, url: `http://127.0.0.1:${node.port}`, database: archive.database };
@@ -61,13 +61,13 @@ async function untilWhole({ client }: World): Promise<void> {
 
 /** Every question that reads the archive: how many records it says there are, and what it says about the archive. */
 async function askAll({ client }: World, store?: RecordStore): Promise<Record<string, Said>> {
-  const request = { ...WHOLE, ...(store && { store }) };
-  const { cluster } = client;
+  const request = { nodes: ['*'], ...WHOLE, ...(store && { store }) };
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const [found, moment, histogram, digest, fields, top] = await Promise.all([
     search(client, request),
     endOf(
-      cluster.around({
+      client.around({
+        nodes: ['*'],
         at: { timeMs: NOW_MS - HOUR_MS / 2 },
         beforeMs: HOUR_MS,
         afterMs: HOUR_MS,
@@ -75,10 +75,10 @@ async function askAll({ client }: World, store?: RecordStore): Promise<Record<st
         ...(store && { store }),
       }),
     ),
-    cluster.logHistogram({ buckets: 10, ...request }),
-    cluster.logDigest({ limit: 10, ...request }),
-    cluster.logFields({ limit: 10, ...request }),
-    cluster.logTop({ by: 'level', limit: 10, ...request }),
+    client.histogram({ buckets: 10, ...request }),
+    client.digest({ limit: 10, ...request }),
+    client.fields({ limit: 10, ...request }),
+    client.top({ by: 'level', limit: 10, ...request }),
   ]);
   return {
     search: { records: found.texts.length, archive: found.end.archive },
@@ -102,7 +102,7 @@ const AROUND = { beforeMs: HOUR_MS, afterMs: HOUR_MS, limit: 100 };
 
 /** The cursor of a record that only the archive has. */
 async function oldestCursor({ client }: World): Promise<string> {
-  for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 1, before: 0, after: 0 }))
+  for await (const items of client.search({ nodes: ['*'], order: 'oldest', limit: 1, before: 0, after: 0 }))
     for (const item of items) if (item.type === 'record') return item.cursor;
   throw new Error('no record');
 }
@@ -220,11 +220,13 @@ async function hang(world: World): Promise<void> {
     const unknown = { code: 'ARCHIVE_UNAVAILABLE', message: expect.stringMatching(/did not respond.*old/) as string };
     await expect(search(world.client, request)).rejects.toMatchObject(unknown);
   }
-  const count = (request: object) => world.client.cluster.logHistogram({ buckets: 1, ...request });
+  const count = (request: object) => world.client.histogram({ nodes: ['*'], buckets: 1, ...request });
   await expect(count({ nodes: ['old-1'] })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
   const unread = { problem: expect.stringContaining('did not respond') as string };
   expect(await count({ family: 'old.log' })).toMatchObject({ archive: unread, members: [{ outcome: 'failed' }] });
-  await expect(endOf(world.client.cluster.around({ ...AROUND, at: { node: 'n1', cursor } }))).rejects.toMatchObject({
+  await expect(
+    endOf(world.client.around({ nodes: ['*'], ...AROUND, at: { node: 'n1', cursor } })),
+  ).rejects.toMatchObject({
     code: 'ARCHIVE_UNAVAILABLE',
   });
   await expectRefused(world);
@@ -235,7 +237,7 @@ async function hang(world: World): Promise<void> {
         ok: false,
         detail: expect.stringMatching(/did not respond|no response/),
       });
-      const { nodes } = await world.client.cluster.nodes();
+      const { nodes } = await world.client.nodes();
       expect(nodes).toMatchObject([{ problems: [{ check: 'archive' }] }]);
     },
     { withinMs: 60_000 },
@@ -286,7 +288,7 @@ async function loseProgress(world: World): Promise<void> {
   await server.connect({ database: world.database }).execute('TRUNCATE TABLE progress');
   const archive = { url: server.url, database: world.database, ship: false };
   const { clients, nodes } = await startCluster([{ 'app.log': FILES['app.log'] }], archive);
-  const other = { ...world, client: clients[0] as NodeClient, url: `http://127.0.0.1:${nodes[0]?.port}` };
+  const other = { ...world, client: clients[0] as Client, url: `http://127.0.0.1:${nodes[0]?.port}` };
   await expectDiskOnly(other, /has records, but no progress of any node/);
   await expectRefused(other);
 }
@@ -294,7 +296,7 @@ async function loseProgress(world: World): Promise<void> {
 it('before a node has shipped anything, the archive is not said to be complete', async () => {
   const archive = await newArchive(server);
   const { clients } = await startCluster([FILES], archive);
-  const [client] = clients as [NodeClient];
+  const [client] = clients as [Client];
   let turns = 0;
   await eventually(
     async () => {

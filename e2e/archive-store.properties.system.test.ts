@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CombinedCluster } from '@porthole/archive';
 import { ArchiveFixture, collect, startClickHouse, type TestClickHouse, toRows } from '@porthole/archive/testing';
 import { createClient } from '@porthole/client';
+import { httpCluster } from '@porthole/client/testing';
 import type { ClusterRecord, ClusterState } from '@porthole/contract';
 import { clusterItems } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
@@ -227,7 +228,7 @@ async function startNodes(): Promise<{ nodes: TestNode[]; inner: ClusterState }>
       }),
     ),
   );
-  const inner = createClient({ url: `http://127.0.0.1:${ports[0]}` }).cluster;
+  const inner = httpCluster(createClient({ url: `http://127.0.0.1:${ports[0]}` }));
   return { nodes, inner };
 }
 

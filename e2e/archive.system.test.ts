@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
-import { createClient, type NodeClient } from '@porthole/client';
+import { type Client, createClient } from '@porthole/client';
 import type { MemberReport, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
@@ -23,8 +23,8 @@ function archiveOf(database: string) {
   return server.connect({ database });
 }
 
-async function around(client: NodeClient, timeMs: number): Promise<MemberReport[]> {
-  for await (const items of client.cluster.around({
+async function around(client: Client, timeMs: number): Promise<MemberReport[]> {
+  for await (const items of client.around({
     at: { timeMs },
     nodes: ['n1'],
     beforeMs: 1000,
@@ -75,11 +75,11 @@ describe('nodes with an archive', () => {
       ],
       archive,
     );
-    const [client] = clients as [NodeClient];
+    const [client] = clients as [Client];
     await untilShipped(client, 6);
     const complete = { lagMs: 0, lagBytes: 0, lostBytes: 0 };
     await eventually(async () => {
-      const listed = (await client.cluster.nodes()).nodes;
+      const listed = (await client.nodes()).nodes;
       expect(listed.map(({ id, archive: lag }) => [id, lag])).toEqual([
         ['n1', complete],
         ['n2', complete],
@@ -106,15 +106,15 @@ describe('nodes with an archive', () => {
     };
     await eventually(fromBoth, { withinMs: 60_000 });
     expect((await search(client, { store: 'nodes' })).texts).toEqual(all.slice(2));
-    const counted = await client.cluster.logHistogram({ buckets: 10 });
+    const counted = await client.histogram({ nodes: ['*'], buckets: 10 });
     expect(counted.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((a, b) => a + b, 0)).toBe(6);
 
     // A range that only the archive has: the member is not asked, and is up all the same.
     const past = { nodes: ['n1'], fromMs: NOW_MS - 31 * HOUR_MS, toMs: NOW_MS - 29.5 * HOUR_MS };
     const up = [{ id: 'n1', outcome: 'ok', state: 'up', count: 1, archive: { count: 1 } }];
     expect((await search(client, past)).end.members).toMatchObject(up);
-    expect((await client.cluster.logHistogram({ buckets: 10, ...past })).members).toMatchObject(up);
-    expect((await client.cluster.logTop({ by: 'level', limit: 10, ...past })).members).toMatchObject(up);
+    expect((await client.histogram({ buckets: 10, ...past })).members).toMatchObject(up);
+    expect((await client.top({ by: 'level', limit: 10, ...past })).members).toMatchObject(up);
     expect(await around(client, NOW_MS - 30 * HOUR_MS)).toMatchObject(up);
     await expectPastOverGrpc(nodes[0]?.running.node.grpcPort ?? 0, past);
 
@@ -147,13 +147,13 @@ describe('nodes with an archive', () => {
       ],
       archive,
     );
-    const [client] = clients as [NodeClient];
+    const [client] = clients as [Client];
     await untilShipped(client, 5);
     rmSync(join(nodes[0]?.logDir ?? '', 'app.log.1'));
     const hourAgoMs = NOW_MS - HOUR_MS;
     const judge = async (store: RecordStore) => {
       const query = { limit: 9, fromMs: hourAgoMs, newSinceMs: hourAgoMs, store };
-      const { groups, baseline } = await client.cluster.logDigest(query);
+      const { groups, baseline } = await client.digest({ nodes: ['*'], ...query });
       const sites = groups.map(({ source, isNew, isNewUnknown }) => [source, isNewUnknown ? 'unknown' : isNew]);
       return { sites: Object.fromEntries(sites), isComplete: baseline?.isComplete };
     };
@@ -172,14 +172,14 @@ describe('nodes with an archive', () => {
     const archive = await newArchive(server);
     const files = { 'audit.log': line(3, 'secret act'), 'app.log': line(2, 'plain act') };
     const { clients } = await startCluster([{}, files], archive, { auth: { deniedFiles: ['audit*'] } });
-    const [denying, plain] = clients as [NodeClient, NodeClient];
+    const [denying, plain] = clients as [Client, Client];
     await untilShipped(plain, 2);
     await eventually(async () => {
       expect((await search(denying, { store: 'archive' })).texts).toEqual(['n2: plain act']);
     });
-    const top = await denying.cluster.logTop({ by: 'message', limit: 10, store: 'archive' });
+    const top = await denying.top({ nodes: ['*'], by: 'message', limit: 10, store: 'archive' });
     expect(JSON.stringify(top)).not.toContain('secret');
-    const fields = await denying.cluster.logFields({ limit: 10, store: 'archive' });
+    const fields = await denying.fields({ nodes: ['*'], limit: 10, store: 'archive' });
     expect(fields.records).toBe(1);
   });
 
@@ -196,7 +196,7 @@ describe('nodes with an archive', () => {
     expect(await run('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('archive.url is not set') });
     const { nodes, clients } = await startCluster([{ 'a.log': line(3, 'one') + line(2, 'two') }], archive);
     const url = `http://127.0.0.1:${nodes[0]?.port}`;
-    await untilShipped(clients[0] as NodeClient, 2);
+    await untilShipped(clients[0] as Client, 2);
     // Complete once the node has reported that nothing is left to be shipped.
     await eventually(async () => {
       const verified = await run('verify', '--url', url, '-o', 'json');

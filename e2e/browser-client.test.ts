@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Sdk from '@porthole/client';
-import type { FollowItem } from '@porthole/client';
+import type { ClusterFollowItem } from '@porthole/client';
 import { RestartableNode } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
@@ -13,7 +13,7 @@ import { bundleClient, openPage, shareBrowser, startSite } from './testing/brows
 /** What the page has beside the browser's own things; the functions below run there and see nothing else of this file. */
 interface PageScope {
   sdk: typeof Sdk;
-  followed: FollowItem[];
+  followed: ClusterFollowItem[];
   leaving: AbortController;
   following: Promise<void>;
 }
@@ -52,7 +52,7 @@ it('a page of another origin asks a node', async () => {
     for await (const chunk of chunks) viewed += decoder.decode(chunk, { stream: true });
     const found: string[] = [];
     const query = { minLevel: 'ERROR', order: 'newest', limit: 10, before: 0, after: 0 } as const;
-    for await (const items of node.searchLogs(query))
+    for await (const items of node.search(query))
       for (const item of items) found.push(item.type === 'record' ? item.message : item.reason);
     const log = await node.openLog({ file: 'a.log' });
     let part = '';
@@ -92,7 +92,7 @@ it('a page follows through a restart of the node, and leaves', async () => {
     self.followed = [];
     self.leaving = new AbortController();
     self.following = (async () => {
-      const batches = client.followLogs({ src: ['a.log'], start: { back: 1 } }, { signal: self.leaving.signal });
+      const batches = client.follow({ src: ['a.log'], start: { back: 1 } }, { signal: self.leaving.signal });
       for await (const items of batches) self.followed.push(...items);
     })();
   }, node.url);

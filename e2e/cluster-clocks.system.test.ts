@@ -74,12 +74,12 @@ it.each([10_000, -10_000])(
     const searchRange = async (fromMs: number, toMs: number) => {
       const messages: string[] = [];
       let report: MemberReport | undefined;
-      for await (const items of asked.client.cluster.searchLogs({ order: 'oldest', limit: 5000, fromMs, toMs }))
+      for await (const items of asked.client.search({ nodes: ['*'], order: 'oldest', limit: 5000, fromMs, toMs }))
         for (const item of items) {
           if (item.type === 'record') messages.push(item.message);
           else report = item.members.find(({ id }) => id === 'set');
         }
-      const { buckets, members } = await asked.client.cluster.logHistogram({ fromMs, toMs, buckets: 10 });
+      const { buckets, members } = await asked.client.histogram({ nodes: ['*'], fromMs, toMs, buckets: 10 });
       const counted = buckets.reduce((sum, { nodes }) => sum + (nodes.set ?? 0), 0);
       return { messages, counted, reports: [report, members.find(({ id }) => id === 'set')] };
     };

@@ -99,7 +99,7 @@ async function expectReported(n1: ClusterProcess): Promise<void> {
     search: async () => (await n1.lines<Answer>('/log/search')).at(-1),
     around: async () => (await n1.lines<Answer>(`/log/around?time=@${Date.now()}`)).at(-1),
     follow: async () => {
-      for await (const items of n1.client.cluster.followLogs({ start: 'end' }))
+      for await (const items of n1.client.follow({ nodes: ['*'], start: 'end' }))
         for (const item of items) if (item.type === 'member' && item.node === 'n3') return { members: [item.report] };
       return undefined;
     },
@@ -108,7 +108,7 @@ async function expectReported(n1: ClusterProcess): Promise<void> {
     fields: () => n1.json('/log/fields'),
     top: () => n1.json('/log/top?by=level'),
     files: () => n1.json('/log/files'),
-    config: async () => ({ members: (await n1.client.cluster.config({})).configs.map(({ report }) => report) }),
+    config: async () => ({ members: (await n1.client.settings({ nodes: ['*'] })).configs.map(({ report }) => report) }),
     'config diff': () => n1.json('/config/diff'),
     bundle: async () => {
       const response = await fetch(`${n1.url}/api/v1/bundle?nodes=*&since=5m`);
@@ -163,13 +163,13 @@ async function expectSameCause(n1: ClusterProcess): Promise<void> {
   const { end } = await n1.search();
   expect(gapsText(coverageOf(end))).toMatch(said);
 
-  for await (const items of n1.client.cluster.member('n3').searchLogs({ terms: ['nobody'] })) {
+  for await (const items of n1.client.node('n3').search({ terms: ['nobody'] })) {
     const last = items.at(-1);
     if (last?.type === 'end')
       expect(gapsText(coverageOf(last))).toMatch(/^recorded by n[12], until [\d:.]+ \([\d.]+ s before it was lost\)/);
   }
 
-  const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });
+  const records = n1.client.records({ nodes: ['*'], terms: ['nobody wrote this'] });
   const { value } = await records.next();
   expect(value).toMatchObject({ isComplete: false, missing: [{ node: 'n3', reason: 'gone' }] });
 
@@ -186,7 +186,7 @@ async function expectSameCause(n1: ClusterProcess): Promise<void> {
 
 /** Secrets that differ between living members are reported, those of the dead one cannot be compared. */
 async function expectComparedSecrets(n1: ClusterProcess): Promise<void> {
-  const diff = async () => (await n1.client.cluster.configDiff({})).roles[0];
+  const diff = async () => (await n1.client.configDiff({})).roles[0];
   await eventually(async () => expect((await diff())?.withoutFingerprint).toEqual({ 'service.password': ['n3'] }));
   const password = (await diff())?.differences.find(({ key }) => key === 'service.password');
   expect(password?.values.map(({ nodes, isNotCompared = false }) => [nodes, isNotCompared]).toSorted()).toEqual([

@@ -308,6 +308,6 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   // And asked for by itself, it is not said to be up.
   const alone = await node.lines<{ members?: MemberReport[] }>('/nodes/n3/log/search');
   expect(alone.at(-1)?.members?.[0]).toMatchObject({ id: 'n3', outcome: expect.stringMatching(/^(gone|left)$/) });
-  const kept = await node.client.cluster.member('n3').config();
+  const kept = await node.client.node('n3').config();
   expect(kept.config).toContain('name = "n3"');
 }

@@ -330,7 +330,7 @@ async function startHere(members: Readonly<Record<string, string>>) {
   const client = createClient({ url: running.url, retries: 0 });
   return {
     search: (request: Parameters<typeof searchCluster>[1]) => searchCluster(client, request),
-    nodes: () => client.cluster.nodes(),
+    nodes: () => client.nodes(),
   };
 }
 

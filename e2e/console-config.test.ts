@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@porthole/client';
+import { createMemberClient } from '@porthole/client/member';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/records/testing';
 import { startTestNode } from '@porthole/server/testing';
@@ -146,7 +147,7 @@ it('shows what a change was, and the error that began after it, in three clicks 
   ]);
   if (!n2) throw new Error('there is one node only');
   const client = createClient({ url: n1.url });
-  const periods = async () => (await client.cluster.configHistory({ nodes: ['n2'] })).nodes[0]?.history?.periods ?? [];
+  const periods = async () => (await client.configHistory({ nodes: ['n2'] })).nodes[0]?.history?.periods ?? [];
   await eventually(async () => expect(await periods()).toHaveLength(1), { withinMs: 20_000 });
   writeFileSync(n2.configFile, `# edited\n${serviceConfig({ port: 9001, timeout: '99s' })}`);
   await eventually(async () => expect(await periods()).toHaveLength(2), { withinMs: 30_000 });
@@ -199,8 +200,8 @@ it('shows what a change was, and the error that began after it, in three clicks 
 it('shows the versions of a node that was killed, as others have recorded them', async () => {
   const [n1, n2] = await startCluster([{ config: 'limit = 1\n' }, { config: 'limit = 2\n' }]);
   if (!n2) throw new Error('there is one node only');
-  const client = createClient({ url: n1.url });
-  const recorded = async () => JSON.stringify(await client.cluster.recordedMember?.('n2').configHistory({ limit: 5 }));
+  const member = createMemberClient({ url: n1.url });
+  const recorded = async () => JSON.stringify(await member.recordedMember('n2').configHistory({ limit: 5 }));
   await eventually(async () => expect(await recorded()).toContain('fromMs'), { withinMs: 30_000 });
   await n2.running.stop();
   const { page } = await openConsole(browser(), n1.url, { path: '/config?node=n2' });

@@ -47,7 +47,7 @@ function openSources(nodes: readonly Member[]) {
       return fetch(input, init);
     },
   });
-  const source = (...sources: SourceChoice[]) => new SelectedLogs(client.cluster, { sources, labels: [] });
+  const source = (...sources: SourceChoice[]) => new SelectedLogs(client, { sources, labels: [] });
   return { nodes, requests, source };
 }
 

@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, type FollowItem, type FollowQuery, type SearchItem } from '@porthole/client';
+import {
+  type ClusterFollowItem,
+  createClient,
+  type FollowItem,
+  type FollowQuery,
+  type SearchItem,
+} from '@porthole/client';
 import { startCuttingProxy } from '@porthole/client/testing';
 import { groupFamilies } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
@@ -15,7 +21,7 @@ import { Ledger, RotatedLogs } from './testing/rotated-logs.ts';
 /** FOLLOW_TRACE, a directory, gets a file for each client with everything it got: for looking into a fault. */
 const { FOLLOW_TRACE } = process.env;
 
-function trace(client: string, item: FollowItem): void {
+function trace(client: string, item: FollowItem | ClusterFollowItem): void {
   if (FOLLOW_TRACE === undefined) return;
   const { type } = item;
   const shown = type === 'record' ? { file: item.file, offset: item.offset, lines: numbersIn(item.message) } : item;
@@ -40,7 +46,7 @@ class FollowingClient {
     this.ledgers = new Map(names.map((each) => [each, new Ledger()]));
   }
 
-  take(items: readonly FollowItem[]): void {
+  take(items: readonly (FollowItem | ClusterFollowItem)[]): void {
     for (const item of items) {
       trace(this.name, item);
       if (item.type === 'record') this.ledgerFor(item.file)?.take(item.message);
@@ -83,7 +89,7 @@ function followBySdk(
 ): Promise<void> {
   const node = createClient({ url, backoffMs: 50, maxBackoffMs: 500 });
   const run = async () => {
-    for await (const items of node.followLogs(query, { signal })) {
+    for await (const items of node.follow(query, { signal })) {
       client.take(items);
       await pause?.();
     }

@@ -135,8 +135,8 @@ describe.each([
 
 describe('the SDK in an empty project', () => {
   const source = `
-    import { createClient, ClientError, type FoundRecord, type NodeClient } from '@porthole/client';
-    const node: NodeClient = createClient({ url: process.argv[2] ?? '' });
+    import { createClient, ClientError, type FoundRecord, type Client } from '@porthole/client';
+    const node: Client = createClient({ url: process.argv[2] ?? '' });
     const messages: string[] = [];
     for await (const record of node.records({ order: 'oldest', minLevel: 'INFO' }))
       messages.push((record satisfies FoundRecord).message);
@@ -170,7 +170,7 @@ describe('the SDK in an empty project', () => {
       file,
       source
         .replace(/import \{[^}]*\}/, 'import { createClient, ClientError }')
-        .replace(/: NodeClient|: string\[\]| satisfies FoundRecord|: unknown/g, ''),
+        .replace(/: Client|: string\[\]| satisfies FoundRecord|: unknown/g, ''),
     );
     const { stdout } = await execute(process.execPath, [file, running.url]);
     expect(JSON.parse(stdout)).toEqual({ messages: ['hello'], code: 1 });

@@ -46,16 +46,17 @@ async function examine(server: RealServer, differing: readonly string[] = []) {
   const source = (await client.config({ format: 'source' })).config;
   expect(source).toContain(server.changed.from);
   expect(config + source).toContain('******');
-  const { settings, format, problems } = await client.settings();
+  const own = async () => (await client.settings()).configs[0]?.settings;
+  const { settings = [], format, problems } = (await own()) ?? {};
   expect({ format, problems }).toEqual({ format: server.format, problems: undefined });
   const changed = settings.find(({ key }) => key === server.changed.key);
   expect(changed).toMatchObject({ source: 'file', file: server.configFile, line: expect.any(Number) });
   expect(config + source + JSON.stringify(settings)).not.toContain(SECRET);
 
   // The difference to the other member, and through it.
-  const { roles } = await client.cluster.configDiff();
+  const { roles } = await client.configDiff();
   expect(roles[0]?.differences.map(({ key }) => key)).toContain(server.changed.key);
-  expect((await client.cluster.member('n2').config({ format: 'source' })).config).toContain(server.changed.to);
+  expect((await client.node('n2').config({ format: 'source' })).config).toContain(server.changed.to);
 
   // Its logs, with levels.
   const expectRecord = (minLevel: 'WARN' | 'ERROR', text: RegExp) =>
@@ -68,7 +69,7 @@ async function examine(server: RealServer, differing: readonly string[] = []) {
   await expectRecord(level, text);
 
   // What it runs with, and that it is gone.
-  const readRunning = async () => (await client.settings()).running;
+  const readRunning = async () => (await own())?.running;
   const hasCommand = server.configCommand.length > 0;
   if (hasCommand)
     await eventually(async () => {

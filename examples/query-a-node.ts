@@ -17,9 +17,9 @@ const { node: self } = await node.config();
 console.log(`${self.hostName} ${self.version}, since ${new Date(self.onlineTime).toISOString()}`);
 
 try {
-  const { groups } = await node.logDigest({ minLevel: 'WARN', limit: 5 });
+  const { groups } = await node.digest({ minLevel: 'WARN', limit: 5 });
   for (const { count, level, sample } of groups) console.log(`${count} times ${level}: ${sample.message}`);
-  for await (const items of node.followLogs({ start: { back: 5 } }, { signal: leaving.signal })) {
+  for await (const items of node.follow({ start: { back: 5 } }, { signal: leaving.signal })) {
     for (const item of items) {
       if (item.type === 'record') show(item);
       else console.log(`(${item.type})`);

@@ -28,8 +28,9 @@ const BUNDLES = [
   {
     name: 'client',
     platform: 'neutral',
-    entries: { index: 'client/dist/index.js' },
-    types: { index: 'client/dist/index.d.ts' },
+    // Nodes ask each other by the second one.
+    entries: { index: 'client/dist/index.js', member: 'client/dist/member.js' },
+    types: { index: 'client/dist/index.d.ts', member: 'client/dist/member.d.ts' },
     inside: ['eventsource-parser'],
     files: {},
   },

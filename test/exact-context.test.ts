@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@porthole/client';
+import { httpCluster } from '@porthole/client/testing';
 import { recordLine } from '@porthole/console/testing';
 import { contextJson, exactJson, indentJson, searchItems } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
@@ -67,14 +68,14 @@ describe('every number, key and text of a context', () => {
     }
 
     const records: FoundRecord[] = [];
-    for await (const items of client.searchLogs({ ...ALL, before: 1 }))
+    for await (const items of client.search({ ...ALL, before: 1 }))
       for (const item of items) if (item.type === 'record') records.push(item);
     const jsons = (those: readonly FoundRecord[]) => those.map((record) => contextJson(record) ?? '');
     same(jsons(records));
     same(jsons(records.map((record, at) => records[at + 1]?.before?.[0] ?? record)));
 
     const member: FoundRecord[] = [];
-    for await (const items of client.cluster.searchLogs(ALL))
+    for await (const items of client.search({ nodes: ['*'], ...ALL }))
       for (const item of items) if (item.type === 'record') member.push(item);
     same(jsons(member));
 
@@ -94,7 +95,8 @@ describe('every number, key and text of a context', () => {
     let merged = '';
     const range = { fromMs: 0, toMs: Date.UTC(2027, 0) };
     const options = { range, selection: {}, pageRecords: 100, budgetMs: 5000, signal: new AbortController().signal };
-    for await (const piece of mergedLog(client.cluster, { ...options, report: () => {} })) merged += Buffer.from(piece);
+    for await (const piece of mergedLog(httpCluster(client), { ...options, report: () => {} }))
+      merged += Buffer.from(piece);
     same(
       merged
         .trimEnd()
@@ -109,7 +111,7 @@ describe('every number, key and text of a context', () => {
     const client = createClient({ url: `http://127.0.0.1:${node.port}` });
     const leaving = new AbortController();
     const emitted: string[] = [];
-    for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
+    for await (const items of client.follow({ start: 'end' }, { signal: leaving.signal })) {
       if (items.length === 0 && emitted.length === 0)
         appendFileSync(join(node.logDir, 'a.log'), texts.map(contractLine).join(''));
       for (const item of items) if (item.type === 'record') emitted.push(exactJson(item));
@@ -122,7 +124,7 @@ describe('every number, key and text of a context', () => {
       const { body } = await sendRequest(node.port, `/api/v1/log/digest?limit=5${nodes}`);
       expect(body.toString()).toContain(`"context":{"id":${NUMBER},"n":1.0}`);
     }
-    const { groups } = await client.logDigest({ limit: 5 });
+    const { groups } = await client.digest({ limit: 5 });
     expect(groups[0]?.sample.contextText).toBe(`{"id":${NUMBER},"n":1.0}`);
   });
 

@@ -5,7 +5,7 @@ import {
   respondWith,
   SSE_HEADERS,
   startOddServer,
-  testClient,
+  testMember,
 } from '@porthole/client/testing';
 import { collectResponse, endItem, FakeNode, fakeCluster, record, searchCluster } from '@porthole/cluster/testing';
 import { recordLine } from '@porthole/console/testing';
@@ -117,7 +117,7 @@ function mutated({ at, kind, name, value, text }: Mutation): string[] {
   return lines;
 }
 
-const member = async (handler: Handler) => testClient({ url: (await startOddServer(handler)).url });
+const member = async (handler: Handler) => testMember({ url: (await startOddServer(handler)).url });
 
 describe('a member that sends what makes no sense', () => {
   it('costs neither the others nor the rest of its own records, and is reported', async () => {

@@ -93,7 +93,7 @@ async function searchAll(nodes: readonly SoakNode[]): Promise<{ found: Map<strin
     const startAt: { start?: { cursor: string } } = cursor === null ? {} : { start: { cursor } };
     const query = { order: 'oldest', limit: 10_000, before: 0, after: 0, terms: ['[Soak]'], ...startAt } as const;
     cursor = null;
-    for await (const items of first?.client.cluster.searchLogs(query) ?? []) {
+    for await (const items of first?.client.search({ nodes: ['*'], ...query }) ?? []) {
       for (const item of items) {
         if (item.type === 'end') {
           cursor = item.cursor;

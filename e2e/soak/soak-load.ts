@@ -99,7 +99,7 @@ async function search(node: SoakNode, load: Load, { signal }: LoadOptions): Prom
   while (!signal.aborted) {
     try {
       const query = { order: 'newest', limit: 500, before: 0, after: 0, terms: ['[Soak]'] } as const;
-      for await (const items of client.searchLogs(query))
+      for await (const items of client.search(query))
         for (const item of items) if (item.type === 'end') load.searches++;
     } catch (error) {
       if (!node.isDown && !node.wasKilled) load.troubles.push(`a search of ${node.id}: ${error}`);
@@ -166,7 +166,7 @@ export class SoakFollower {
   }
 
   async #listen(node: SoakNode, signal: AbortSignal, onReady: () => void): Promise<void> {
-    for await (const items of node.client.followLogs({ src: ['=service.log'], start: 'end' }, { signal })) {
+    for await (const items of node.client.follow({ src: ['=service.log'], start: 'end' }, { signal })) {
       onReady();
       for (const item of items) {
         if (item.type === 'gap') this.gaps.push(JSON.stringify(item));

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type NodeClient } from '@porthole/client';
+import { type Client, createClient } from '@porthole/client';
 import type { Cleanup } from '../../bench/cleanup.ts';
 import { residentBytes } from '../../bench/process-usage.ts';
 import { type Program, startProgram } from '../../bench/program.ts';
@@ -57,7 +57,7 @@ export class SoakNode {
     return this.#rotations;
   }
 
-  get client(): NodeClient {
+  get client(): Client {
     return createClient({ url: this.url, token: this.#options.token });
   }
 

@@ -1,5 +1,5 @@
 import type { TestClickHouse } from '@porthole/archive/testing';
-import { createClient, type NodeClient } from '@porthole/client';
+import { type Client, createClient } from '@porthole/client';
 import type { ClusterEnd, ClusterRecord, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import type { PartialSettings } from '@porthole/server';
@@ -28,7 +28,7 @@ export async function newArchive(server: TestClickHouse): Promise<{ url: string;
 
 export interface Cluster {
   nodes: TestNode[];
-  clients: NodeClient[];
+  clients: Client[];
 }
 
 /** Nodes that know each other, each with these files; the last settings are those of the first node. */
@@ -57,7 +57,7 @@ export async function startCluster(
 }
 
 export async function search(
-  client: NodeClient,
+  client: Client,
   query: {
     store?: RecordStore;
     nodes?: string[];
@@ -69,7 +69,7 @@ export async function search(
 ) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 100, before: 0, after: 0, ...query }))
+  for await (const items of client.search({ nodes: ['*'], order: 'oldest', limit: 100, before: 0, after: 0, ...query }))
     for (const item of items) {
       if (item.type === 'end') end = item;
       else records.push(item);
@@ -79,7 +79,7 @@ export async function search(
 }
 
 /** Shipped, and known to be: nodes report it every few seconds, and others read it every few seconds. */
-export async function untilShipped(client: NodeClient, count: number): Promise<void> {
+export async function untilShipped(client: Client, count: number): Promise<void> {
   await eventually(
     async () => {
       const { texts, end } = await search(client, { store: 'archive' });

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type NodeClient } from '@porthole/client';
+import { type Client, createClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord, EventKind } from '@porthole/contract';
 import { pathOfAll } from '@porthole/contract/testing';
@@ -68,7 +68,7 @@ export class ClusterProcess {
     return this.#url;
   }
 
-  get client(): NodeClient {
+  get client(): Client {
     return createClient({ url: this.#url, retries: 0 });
   }
 
@@ -77,7 +77,7 @@ export class ClusterProcess {
   }
 
   nodes(): Promise<ClusterNodes> {
-    return this.client.cluster.nodes();
+    return this.client.nodes();
   }
 
   /** Resolves once it has heard from every member. */
@@ -215,7 +215,7 @@ interface FoundInCluster {
 
 /** Collects a search of all members that the node asks. */
 export async function searchCluster(
-  client: NodeClient,
+  client: Client,
   { order = 'oldest', cursor, nodes, role, limit = 1000 }: SearchParams,
 ): Promise<FoundInCluster> {
   const records: ClusterRecord[] = [];
@@ -226,7 +226,7 @@ export async function searchCluster(
     ...(role && { role }),
   };
   const query = { order, limit, before: 0, after: 0, ...selection };
-  for await (const items of client.cluster.searchLogs(query, { budgetMs: BUDGET_MS })) {
+  for await (const items of client.search({ nodes: ['*'], ...query }, { budgetMs: BUDGET_MS })) {
     for (const item of items) {
       if (item.type === 'end') end = item;
       else records.push(item);
@@ -241,11 +241,11 @@ export async function searchCluster(
 export class FollowedCluster {
   readonly items: ClusterFollowItem[] = [];
 
-  static async open(client: NodeClient): Promise<FollowedCluster> {
+  static async open(client: Client): Promise<FollowedCluster> {
     const followed = new FollowedCluster();
     const leaving = new AbortController();
     const { signal } = leaving;
-    const batches = client.cluster.followLogs({ start: 'end' }, { signal })[Symbol.asyncIterator]();
+    const batches = client.follow({ nodes: ['*'], start: 'end' }, { signal })[Symbol.asyncIterator]();
     await batches.next();
     const listening = followed.#listen({ [Symbol.asyncIterator]: () => batches }, signal);
     onTestFinished(async () => {

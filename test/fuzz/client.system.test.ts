@@ -33,7 +33,7 @@ fuzz('answers of a search', {
   corpus: [`${RECORD}\n${END}\n`, `${END}\n`, `\n\n${RECORD}\r\n`, '{"type":"problem","code":"INTERNAL"}\n'],
   runs: 1000,
   check: (input) =>
-    readAll(fakeClient(input, 'application/x-ndjson').searchLogs({ order: 'newest', limit: 10, before: 0, after: 0 })),
+    readAll(fakeClient(input, 'application/x-ndjson').search({ order: 'newest', limit: 10, before: 0, after: 0 })),
 });
 
 fuzz('events of a follow', {
@@ -48,7 +48,7 @@ fuzz('events of a follow', {
     const client = fakeClient(input, 'text/event-stream');
     // A stream that ends is followed again from its position; here, once is enough.
     const once = (async function* () {
-      for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
+      for await (const items of client.follow({ start: 'end' }, { signal: leaving.signal })) {
         yield items;
         leaving.abort();
       }

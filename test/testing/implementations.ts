@@ -1,4 +1,4 @@
-import { createClient } from '@porthole/client';
+import { createMemberClient } from '@porthole/client/member';
 import type { NodeState } from '@porthole/contract';
 import type { ImplementationName } from '@porthole/contract/testing';
 import { IS_LONG_RUN } from '@porthole/records/testing';
@@ -30,23 +30,11 @@ export const LOCAL: Implementation = {
 
 const HTTP: Implementation = {
   id: 'http',
-  name: 'the HTTP client',
+  name: 'the HTTP client of members',
   // Behind its encoding it is the local node, too. `MORE=2` runs all of them.
   every: IS_LONG_RUN ? 1 : 2,
   // A refusal that may pass is asked about again: here the refusal itself is what is compared.
-  connect: async ({ url }) => ({ node: createClient({ url, retries: 0 }), close: NOTHING_TO_CLOSE }),
-};
-
-const MEMBER: Implementation = {
-  // The same client and the same differences.
-  id: 'http',
-  name: 'the HTTP client, through the routes of a member',
-  every: 9,
-  connect: async ({ url }) => {
-    const { cluster } = createClient({ url, retries: 0 });
-    const { nodes } = await cluster.nodes();
-    return { node: cluster.member(nodes[0]?.id ?? ''), close: NOTHING_TO_CLOSE };
-  },
+  connect: async ({ url }) => ({ node: createMemberClient({ url, retries: 0 }), close: NOTHING_TO_CLOSE }),
 };
 
 const GRPC: Implementation = {
@@ -61,4 +49,4 @@ const GRPC: Implementation = {
 };
 
 /** All there are; the first one is the model of the others. */
-export const IMPLEMENTATIONS: readonly Implementation[] = [LOCAL, HTTP, MEMBER, GRPC];
+export const IMPLEMENTATIONS: readonly Implementation[] = [LOCAL, HTTP, GRPC];

@@ -1,8 +1,9 @@
+import { encodeFollow } from '@porthole/contract';
 import { toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
-import { NodeFollowPosition } from './follow/node-follow-position.ts';
+import { FollowPosition } from './follow/follow-position.ts';
 import { JSON_HEADERS, NDJSON_HEADERS, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
-import { testClient } from './testing/test-client.ts';
+import { testClient, testClock, testMember } from './testing/test-client.ts';
 
 const record = (given: object = {}) => ({
   type: 'record',
@@ -29,15 +30,16 @@ async function search(body: string) {
   const { url } = await startOddServer((_request, response) => response.writeHead(200, NDJSON_HEADERS).end(body));
   const items: object[] = [];
   const lineText: string[] = [];
-  const client = testClient({ url, retries: 0 });
+  const options = { url, retries: 0 };
   const failure = await thrownBy(
     (async () => {
-      for await (const batch of client.searchLogs(QUERY)) items.push(...batch);
+      for await (const batch of testClient(options).search(QUERY)) items.push(...batch);
     })(),
   );
   const lineFailure = await thrownBy(
     (async () => {
-      for await (const piece of toLines(client.search(QUERY))) lineText.push(new TextDecoder().decode(piece));
+      for await (const piece of toLines(testMember(options).search(QUERY)))
+        lineText.push(new TextDecoder().decode(piece));
     })(),
   );
   expect(lineText.join('')).toBe(lines(...items));
@@ -107,8 +109,8 @@ describe('no more than requested is accepted', () => {
     const group = { level: null, source: null, shape: 's', count: 1, sample: record() };
     const body = JSON.stringify({ groups: [group, group, group], totalGroups: 3, ungrouped: 0, end: END });
     const { url } = await startOddServer((_request, response) => response.writeHead(200, JSON_HEADERS).end(body));
-    expect((await testClient({ url }).logDigest({ limit: 3 })).groups).toHaveLength(3);
-    expect(await thrownBy(testClient({ url }).logDigest({ limit: 2 }))).toMatchObject({ code: 'BAD_ANSWER' });
+    expect((await testMember({ url }).logDigest({ limit: 3 })).groups).toHaveLength(3);
+    expect(await thrownBy(testMember({ url }).logDigest({ limit: 2 }))).toMatchObject({ code: 'BAD_ANSWER' });
   });
 });
 
@@ -153,7 +155,7 @@ describe('a node that is slow on purpose', () => {
 
 describe('the position of a follow', () => {
   it('is that of the newest files, however many a node makes up', () => {
-    const place = new NodeFollowPosition({ start: 'end' });
+    const place = new FollowPosition({ start: 'end' }, { clock: testClock(), encode: encodeFollow });
     place.started(0);
     const items = Array.from({ length: 5000 }, (_, at) => ({ ...record({ file: `${at}`, cursor: `c${at}` }) }));
     place.track(items as Parameters<typeof place.track>[0], { heartbeat: false, ids: [] });
@@ -168,7 +170,7 @@ describe('the position of a follow', () => {
       response.writeHead(200, SSE_HEADERS).write(`data: ${JSON.stringify(item)}\n\n`),
     );
     const controller = new AbortController();
-    for await (const items of testClient({ url }).followLogs({ start: 'end' }, { signal: controller.signal })) {
+    for await (const items of testMember({ url }).followLogs({ start: 'end' }, { signal: controller.signal })) {
       if (items.length === 0) continue;
       expect(items).toMatchObject([{ type: 'skipped', count: 1 }]);
       break;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createClient } from './http-node.ts';
+import { createClient } from './http-client.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { HTML_HEADERS, JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 

@@ -1,5 +1,6 @@
+import { REQUEST_ROWS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { PARAMETERS } from './check-arguments.ts';
+import { parametersOf, type RequestMethod } from './check-arguments.ts';
 import { createClient, PortholeError } from './index.ts';
 
 // As a caller without TypeScript sees it.
@@ -30,10 +31,10 @@ describe('a mistake in JavaScript', () => {
     [() => create({ url: 'http://a', tokne: 'x' }), 'createClient() has no option "tokne": did you mean "token"?'],
     [() => create({ url: 'http://a', header: {} }), 'createClient() has no option "header": did you mean "headers"?'],
     [() => node.listLogs({ singal: null }), 'listLogs() has no option "singal": did you mean "signal"?'],
-    [() => node.searchLogs({ minLvel: 'WARN' }), 'searchLogs() has no parameter "minLvel": did you mean "minLevel"?'],
+    [() => node.search({ minLvel: 'WARN' }), 'search() has no parameter "minLvel": did you mean "minLevel"?'],
     [
-      () => node.searchLogs({ start: { timems: 5 } }),
-      'invalid parameter "start" of searchLogs(): expected an object like { cursor } or { timeMs }, not an object',
+      () => node.search({ start: { timems: 5 } }),
+      'invalid parameter "start" of search(): expected an object like { cursor } or { timeMs }, not an object',
     ],
     [() => create({ URL: 'http://a' }), 'createClient() has no option "URL": did you mean "url"?'],
     [
@@ -49,24 +50,24 @@ describe('a mistake in JavaScript', () => {
       () => create({ url: 'http://a', fetch: {} }),
       'invalid option "fetch" of createClient(): expected a function, not an object',
     ],
-    [() => node.searchLogs('timeout'), 'searchLogs() takes its parameters as an object like { file }, not a string'],
-    [() => node.searchLogs({ q: 'timeout' }), 'searchLogs() has no parameter "q": did you mean "terms"?'],
-    [() => node.searchLogs({ level: 'WARN' }), 'searchLogs() has no parameter "level": did you mean "minLevel"?'],
+    [() => node.search('timeout'), 'search() takes its parameters as an object like { nodes }, not a string'],
+    [() => node.search({ q: 'timeout' }), 'search() has no parameter "q": did you mean "terms"?'],
+    [() => node.search({ level: 'WARN' }), 'search() has no parameter "level": did you mean "minLevel"?'],
     [
-      () => node.searchLogs({ terms: 'timeout' }),
-      'invalid parameter "terms" of searchLogs(): expected an array of strings, not a string',
+      () => node.search({ terms: 'timeout' }),
+      'invalid parameter "terms" of search(): expected an array of strings, not a string',
     ],
     [
-      () => node.logDigest({ fromMs: new Date(0) }),
-      'invalid parameter "fromMs" of logDigest(): expected a number of milliseconds since 1970, like Date.now(), not a Date',
+      () => node.digest({ fromMs: new Date(0) }),
+      'invalid parameter "fromMs" of digest(): expected a number of milliseconds since 1970, like Date.now(), not a Date',
     ],
     [
       () => node.records({ follow: 'yes' }),
       'invalid parameter "follow" of records(): expected true or false, not a string',
     ],
     [
-      () => node.followLogs({ start: 5 }),
-      'invalid parameter "start" of followLogs(): expected "end" or an object like { back: 10 }, { timeMs } or { cursor }, not a number',
+      () => node.follow({ start: 5 }),
+      'invalid parameter "start" of follow(): expected "end" or an object like { back: 10 }, { timeMs } or { cursor }, not a number',
     ],
     [() => node.viewLog('a.log'), 'viewLog() takes its parameters as an object like { file }, not a string'],
     [
@@ -74,30 +75,25 @@ describe('a mistake in JavaScript', () => {
       'invalid option "signal" of config(): expected an AbortSignal, like the "signal" of an AbortController, not a AbortController',
     ],
     [() => node.listLogs({ abortSignal: null }), 'listLogs() has no option "abortSignal": did you mean "signal"?'],
-    [
-      () => node.cluster.configDiff({ node: 'a' }),
-      'cluster.configDiff() has no parameter "node": did you mean "nodes"?',
-    ],
-    [() => node.cluster.around({ time: 5 }), 'cluster.around() has no parameter "time": did you mean "at"?'],
+    [() => node.configDiff({ node: 'a' }), 'configDiff() has no parameter "node": did you mean "nodes"?'],
+    [() => node.around({ nodes: ['*'], time: 5 }), 'around() has no parameter "time": did you mean "at"?'],
   ])('%s says %j', async (act, message) => {
     expect(await messageOf(act)).toBe(message);
   });
 
   it('is found in every method that takes parameters', async () => {
-    for (const method of Object.keys(PARAMETERS)) {
-      const [name = '', owner = node] = method
-        .split('.')
-        .reverse()
-        .map((part, index) => (index === 0 ? part : node[part]));
-      expect(await messageOf(() => (owner as Loose)[name as string]({ nonsense: 1 }))).toMatch(
-        / has no parameter "nonsense"/,
-      );
-    }
+    const methods = Object.keys(REQUEST_ROWS).filter((method) => method !== 'config');
+    expect(methods.length).toBeGreaterThan(10);
+    for (const method of [...methods, 'records'])
+      expect(await messageOf(() => node[method]({ nonsense: 1 }))).toMatch(/ has no parameter "nonsense"/);
   });
 
-  it('every method of the cluster selects members by id, role and label, and the store', () => {
-    for (const [method, kinds] of Object.entries(PARAMETERS).filter(([name]) => name.startsWith('cluster.')))
-      expect(Object.keys(kinds), method).toEqual(expect.arrayContaining(['nodes', 'role', 'labels', 'store']));
-    expect(Object.keys(PARAMETERS['cluster.configDiff'])).toContain('by');
+  it('every method but those about one node selects nodes by id, role and label, and the store', () => {
+    const ofOne = ['config', 'viewLog', 'openLog'];
+    for (const method of Object.keys(REQUEST_ROWS).filter((each) => !ofOne.includes(each)))
+      expect(Object.keys(parametersOf(method as RequestMethod)), method).toEqual(
+        expect.arrayContaining(['nodes', 'role', 'labels', 'store']),
+      );
+    expect(Object.keys(parametersOf('configDiff'))).toContain('by');
   });
 });

@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { type ParameterRow, PortholeError, REQUEST_ROWS, type RequestId, type ValueKind } from '@porthole/contract';
 
 /*
  * Callers without TypeScript learn here what they did wrong. Only names and types are checked: whether a value is valid is
@@ -43,73 +43,53 @@ const FOLLOW_START: Kind = {
 
 export type ArgumentKinds = Readonly<Record<string, Kind>>;
 
-const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, labels: TEXTS, store: TEXT, floors: OBJECT };
-const CONDITIONS: ArgumentKinds = {
-  src: TEXTS,
-  fromMs: TIME,
-  toMs: TIME,
-  minLevel: TEXT,
-  terms: TEXTS,
-  excluded: TEXTS,
-  caseSensitive: FLAG,
-  regex: TEXT,
-  source: TEXT,
-  component: TEXT,
+/** By the kinds of the rows of the parameter table. */
+const KINDS: Readonly<Record<ValueKind, Kind>> = {
+  text: TEXT,
+  texts: TEXTS,
+  number: NUMBER,
+  time: TIME,
+  flag: FLAG,
   query: QUERY,
+  floors: OBJECT,
 };
-const SEARCH: ArgumentKinds = {
-  ...CONDITIONS,
-  order: TEXT,
-  limit: NUMBER,
-  before: NUMBER,
-  after: NUMBER,
-  start: START,
-  until: TEXT,
-  raw: FLAG,
-  fields: TEXTS,
-};
-const FOLLOW: ArgumentKinds = { ...CONDITIONS, start: FOLLOW_START, raw: FLAG, fields: TEXTS };
-const HISTOGRAM: ArgumentKinds = { ...CONDITIONS, bucketMs: NUMBER, buckets: NUMBER };
-const DIGEST: ArgumentKinds = { ...CONDITIONS, limit: NUMBER, newSinceMs: TIME, onlyNew: FLAG };
-const FIELDS: ArgumentKinds = { ...CONDITIONS, limit: NUMBER };
-const TOP: ArgumentKinds = { by: TEXT, ...CONDITIONS, limit: NUMBER, values: TEXTS, bucketMs: NUMBER, buckets: NUMBER };
-const INCIDENT: ArgumentKinds = { fromMs: TIME, toMs: TIME, query: QUERY };
-const HISTORY: ArgumentKinds = { key: TEXT, atMs: TIME, limit: NUMBER };
-const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER };
 
-/** The parameters of each method. */
-export const PARAMETERS = {
-  viewLog: { file: TEXT, sizeBytes: NUMBER, text: FLAG },
-  openLog: { file: TEXT, text: FLAG, sizeBytes: NUMBER },
-  searchLogs: SEARCH,
-  search: SEARCH,
-  followLogs: FOLLOW,
-  logHistogram: HISTOGRAM,
-  logDigest: DIGEST,
-  logFields: FIELDS,
-  logTop: TOP,
-  events: SEARCH,
-  followEvents: FOLLOW,
-  configHistory: HISTORY,
-  incident: INCIDENT,
-  records: { ...SEARCH, ...FOLLOW, follow: FLAG },
-  bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
-  'cluster.config': MEMBERS,
-  'cluster.configDiff': { ...MEMBERS, by: TEXT },
-  'cluster.logFiles': { ...MEMBERS, src: TEXTS },
-  'cluster.searchLogs': { ...SEARCH, ...MEMBERS },
-  'cluster.followLogs': { ...FOLLOW, ...MEMBERS },
-  'cluster.logHistogram': { ...HISTOGRAM, ...MEMBERS },
-  'cluster.logDigest': { ...DIGEST, ...MEMBERS },
-  'cluster.logFields': { ...FIELDS, ...MEMBERS },
-  'cluster.logTop': { ...TOP, ...MEMBERS },
-  'cluster.records': { ...SEARCH, ...FOLLOW, follow: FLAG, ...MEMBERS },
-  'cluster.events': { ...SEARCH, ...MEMBERS },
-  'cluster.followEvents': { ...FOLLOW, ...MEMBERS },
-  'cluster.configHistory': { ...HISTORY, ...MEMBERS },
-  'cluster.incident': { ...INCIDENT, ...MEMBERS },
-  'cluster.around': { ...AROUND, ...MEMBERS, src: TEXTS },
-} satisfies Readonly<Record<string, ArgumentKinds>>;
+/** Parameters that are no field of a request: they are in its `start` or `at`, or in the options. */
+const INSIDE_OTHERS: ReadonlySet<string> = new Set([
+  'back',
+  'budgetMs',
+  'cursor',
+  'node',
+  'offset',
+  'positions',
+  'record',
+  'timeMs',
+]);
+
+/** The field that has the position, and how it looks. */
+const STARTS: Partial<Record<RequestId | 'records', Readonly<Record<string, Kind>>>> = {
+  search: { start: START },
+  events: { start: START },
+  records: { start: FOLLOW_START, follow: FLAG },
+  follow: { start: FOLLOW_START },
+  followEvents: { start: FOLLOW_START },
+  around: { at: START },
+};
+
+/** What requests about several nodes take, whether they read records or not. */
+const STORE: ArgumentKinds = { store: TEXT, floors: OBJECT };
+
+/** A method that takes a request. `records` is a search or a follow. */
+export type RequestMethod = RequestId | 'records';
+
+/** The parameters of a method: those of its route. */
+export function parametersOf(method: RequestMethod): ArgumentKinds {
+  const rows: readonly ParameterRow[] =
+    method === 'records' ? [...REQUEST_ROWS.search, ...REQUEST_ROWS.follow] : REQUEST_ROWS[method];
+  const own = rows.filter(({ field }) => !INSIDE_OTHERS.has(field));
+  const kinds = Object.fromEntries(own.map(({ field, codec }) => [field, KINDS[codec.kind]]));
+  return { ...kinds, ...STARTS[method], ...('nodes' in kinds && STORE) };
+}
 
 /** The options of all methods: one that a method does not use does no harm, as when a whole request context is passed. */
 const CALL_OPTIONS: ArgumentKinds = {
@@ -161,8 +141,8 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Throws for parameters and options that the method does not have, or that have another type. */
-export function checkArguments(method: keyof typeof PARAMETERS, request: unknown, options: unknown): void {
-  checkNames(`${method}()`, request, { kinds: PARAMETERS[method], what: 'parameter' });
+export function checkArguments(method: RequestMethod, request: unknown, options: unknown): void {
+  checkNames(`${method}()`, request, { kinds: parametersOf(method), what: 'parameter' });
   checkOptions(method, options);
 }
 

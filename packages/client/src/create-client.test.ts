@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { createClient } from './http-node.ts';
+import { createClient } from './http-client.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 

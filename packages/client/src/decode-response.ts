@@ -12,6 +12,7 @@ import type {
   NodeObject,
   NodeProblem,
   NodeSettings,
+  RecordingHead,
   ShippingState,
 } from '@porthole/contract';
 import type { LearnedFormat, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
@@ -61,16 +62,22 @@ export function decodeLogList(value: unknown): LogEntry[] | undefined {
   return value.map(({ name, size }) => ({ name, size }));
 }
 
-/* What a node answers for itself is the answer of a cluster of it: these are its own parts. */
-
-export function decodeOwnFiles(value: unknown): LogFileDetails[] | undefined {
-  if (!isObject(value) || !Array.isArray(value.files) || !value.files.every(isDetails)) return undefined;
-  const files = value.files as ClusterLogFiles['files'];
-  return (files as (LogFileDetails & { node?: string })[]).map(({ learned, node: _node, ...file }) => ({
+export function decodeFiles(value: unknown): ClusterLogFiles | undefined {
+  const response = decodeLists<ClusterLogFiles>('files', 'members')(value);
+  if (!response?.files.every(isDetails)) return undefined;
+  const files = response.files.map(({ learned, ...file }) => ({
     ...file,
     ...(file.problem && { problem: remoteText(file.problem) }),
     ...(isLearned(learned) && { learned }),
   }));
+  return { ...response, files };
+}
+
+/* What a node answers for itself is the answer of a cluster of it: these are its own parts. */
+
+export function decodeOwnFiles(value: unknown): LogFileDetails[] | undefined {
+  const files = decodeFiles(value)?.files as (LogFileDetails & { node?: string })[] | undefined;
+  return files?.map(({ node: _node, ...file }) => file);
 }
 
 /** Whether its parts are there: texts are escaped where they are shown. */
@@ -113,6 +120,15 @@ export function decodeOwnSettings(value: unknown): NodeSettings | undefined {
 export function decodeOwnHistory(value: unknown): ConfigHistory | undefined {
   const history = decodeHistories(value)?.nodes[0]?.history;
   return isObject(history) && Array.isArray(history.periods) ? history : undefined;
+}
+
+export function decodeRecordingHead(value: unknown): RecordingHead | undefined {
+  if (!isObject(value)) return undefined;
+  const { ageMs, lostAgeMs = null, sinceMs = null, lastRecordMs = null, clock = null } = value;
+  const isNumbers = [lostAgeMs, sinceMs, lastRecordMs].every((time) => time === null || Number.isFinite(time));
+  const isClock =
+    clock === null || (isObject(clock) && Number.isFinite(clock.offsetMs) && Number.isFinite(clock.uncertaintyMs));
+  return Number.isFinite(ageMs) && isNumbers && isClock ? (value as unknown as RecordingHead) : undefined;
 }
 
 export const decodeConfigVersion = decodeLists<ConfigVersion>('settings');

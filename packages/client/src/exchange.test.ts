@@ -165,7 +165,7 @@ describe('an invalid response', () => {
     const body = JSON.stringify({ files: [{ name: 'a.log', size: 1, node: 'n', learned }], members: [] });
     const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
     const files = await testClient({ url: odd.url }).logFiles({ src: ['=a.log'] });
-    expect(files).toEqual([{ name: 'a.log', size: 1 }]);
+    expect(files).toEqual({ files: [{ node: 'n', name: 'a.log', size: 1 }], members: [] });
     expect(odd.requests).toEqual(['GET /api/v1/log/files?file=a.log']);
   });
 

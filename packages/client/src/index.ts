@@ -112,18 +112,16 @@ export type {
   TopQuery,
   TopValue,
 } from '@porthole/logs/types';
-export type { ClientOptions } from './client-options.ts';
 export type {
   AroundLogRequest,
-  ClusterClient,
-  ClusterRecordsEvent,
+  Client,
   DigestRequest,
   FieldsRequest,
   FollowRequest,
   HistogramRequest,
+  HistoryRequest,
   IncidentQuery,
   NodeClient,
-  NodeOperations,
   QueryCondition,
   RecordsEvent,
   RecordsOptions,
@@ -131,7 +129,8 @@ export type {
   SearchRequest,
   TopRequest,
   ViewLogRequest,
-} from './client-requests.ts';
+} from './client.ts';
+export type { ClientOptions } from './client-options.ts';
 export type { ConnectionFailure } from './errors/client-error.ts';
 export { ClientError } from './errors/client-error.ts';
-export { createClient } from './http-node.ts';
+export { createClient } from './http-client.ts';

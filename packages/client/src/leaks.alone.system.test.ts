@@ -1,8 +1,8 @@
 import { eventually } from '@porthole/logs/testing';
 import { countConnections, sendRequest, startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import type { NodeClient } from './client-requests.ts';
-import { createClient } from './http-node.ts';
+import type { Client } from './client.ts';
+import { createClient } from './http-client.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 
 /** More than the socket buffers hold, so that a reader that leaves does so midway. */
@@ -20,7 +20,7 @@ async function throwInside(chunks: AsyncIterable<unknown>): Promise<void> {
 }
 
 /** Every call, as something to iterate over. */
-const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => AsyncIterable<unknown>> = {
+const STREAMS: Record<string, (client: Client, signal?: AbortSignal) => AsyncIterable<unknown>> = {
   view: (client, signal) => ({
     async *[Symbol.asyncIterator]() {
       yield* (await client.viewLog({ file: 'big.log', sizeBytes: 1e9 }, { ...(signal && { signal }) })).chunks;
@@ -31,13 +31,12 @@ const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => Asyn
       yield* (await client.openLog({ file: 'big.log' })).read(0, Infinity, { signal });
     },
   }),
-  search: (client, signal) => client.searchLogs(QUERY, { ...(signal && { signal }) }),
-  lines: (client, signal) => client.search(QUERY, { ...(signal && { signal }) }),
-  follow: (client, signal) => client.followLogs({ start: { back: 1000 } }, { ...(signal && { signal }) }),
+  search: (client, signal) => client.search(QUERY, { ...(signal && { signal }) }),
+  follow: (client, signal) => client.follow({ start: { back: 1000 } }, { ...(signal && { signal }) }),
 };
 
 /** Leaves each kind of response in every way. */
-async function leaveEverything(client: NodeClient): Promise<void> {
+async function leaveEverything(client: Client): Promise<void> {
   for (const [name, open] of Object.entries(STREAMS)) {
     await leaveInside(open(client), 1);
     await leaveInside(open(client), 2);

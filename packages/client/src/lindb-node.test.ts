@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeClient } from './client-requests.ts';
+import type { Client } from './client.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { type Handler, HTML_HEADERS, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
@@ -37,17 +37,16 @@ const OURS: Handler = (_request, response) =>
 
 const search = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
 
-const BEYOND: [string, string, (client: NodeClient) => Promise<unknown> | AsyncIterable<unknown>][] = [
+const BEYOND: [string, string, (client: Client) => Promise<unknown> | AsyncIterable<unknown>][] = [
   ['describe', '/api/v1/node', (client) => client.describe()],
   ['settings', '/api/v1/config/settings', (client) => client.settings()],
   ['logFiles', '/api/v1/log/files', (client) => client.logFiles()],
-  ['searchLogs', '/api/v1/log/search', (client) => client.searchLogs(search)],
   ['search', '/api/v1/log/search', (client) => client.search(search)],
-  ['followLogs', '/api/v1/log/follow', (client) => client.followLogs({ start: 'end' })],
-  ['logHistogram', '/api/v1/log/histogram', (client) => client.logHistogram({ buckets: 1 })],
-  ['logDigest', '/api/v1/log/digest', (client) => client.logDigest({ limit: 1 })],
-  ['logFields', '/api/v1/log/fields', (client) => client.logFields()],
-  ['logTop', '/api/v1/log/top', (client) => client.logTop({ by: 'shard' })],
+  ['follow', '/api/v1/log/follow', (client) => client.follow({ start: 'end' })],
+  ['histogram', '/api/v1/log/histogram', (client) => client.histogram({ buckets: 1 })],
+  ['digest', '/api/v1/log/digest', (client) => client.digest({ limit: 1 })],
+  ['fields', '/api/v1/log/fields', (client) => client.fields()],
+  ['top', '/api/v1/log/top', (client) => client.top({ by: 'shard' })],
 ];
 
 describe.each([

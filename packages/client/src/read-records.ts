@@ -1,14 +1,16 @@
 import {
+  type ClusterFollowItem,
+  type ClusterItem,
+  type ClusterRecord,
   type Coverage,
   codeOf,
   coverageOf,
   joinCoverage,
   PortholeError,
-  type ResponseFacts,
   type SearchOptions,
 } from '@porthole/contract';
 import type { StartPoint } from '@porthole/logs/types';
-import type { RecordsOptions, SearchRequest } from './client-requests.ts';
+import type { RecordsOptions, SearchRequest } from './client.ts';
 import { ClientError } from './errors/client-error.ts';
 
 export { loadGaps } from '@porthole/contract';
@@ -18,21 +20,17 @@ export { loadGaps } from '@porthole/contract';
 /** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
 const PAGE_RECORDS = 1000;
 
-type PageItem = { type: 'record' } | ({ type: 'end'; elapsedMs: number; cursor: string | null } & ResponseFacts);
+/** One page. */
+type SearchPage = (request: SearchRequest, options: SearchOptions) => AsyncIterable<ClusterItem[]>;
 
-/** One page: a search of a node or of a cluster. */
-type SearchPage<Item> = (request: SearchRequest, options: SearchOptions) => AsyncIterable<Item[]>;
-
-type RecordOf<Item> = Extract<Item, { type: 'record' }>;
-type EventOf<Item> = Exclude<Item, { type: 'record' }>;
-type OnEvent<Item> = ((event: EventOf<Item>) => void) | undefined;
+type OnEvent = RecordsOptions['onEvent'];
 
 /** The records of all pages. The limit and the budget are those of all pages together. Returns what they lack together. */
-export async function* readPages<Item extends PageItem>(
-  search: SearchPage<Item>,
+export async function* readPages(
+  search: SearchPage,
   { limit = Number.POSITIVE_INFINITY, ...request }: SearchRequest,
-  { onEvent, budgetMs, ...options }: RecordsOptions<EventOf<Item>>,
-): AsyncGenerator<RecordOf<Item>, Coverage, undefined> {
+  { onEvent, budgetMs, ...options }: RecordsOptions,
+): AsyncGenerator<ClusterRecord, Coverage, undefined> {
   const coverages: Coverage[] = [];
   let pageRecords: number | undefined = PAGE_RECORDS;
   let left = limit;
@@ -58,16 +56,16 @@ export async function* readPages<Item extends PageItem>(
   }
 }
 
-async function* readPage<Item extends PageItem>(batches: AsyncIterable<Item[]>, limit: number, onEvent: OnEvent<Item>) {
+async function* readPage(batches: AsyncIterable<ClusterItem[]>, limit: number, onEvent: OnEvent) {
   let found = 0;
   for await (const items of batches) {
     for (const item of items) {
       if (item.type === 'end') {
-        onEvent?.(item as EventOf<Item>);
+        onEvent?.(item);
         return { found, elapsedMs: item.elapsedMs, cursor: item.cursor, coverage: coverageOf(item) };
       }
       if (++found > limit) break;
-      yield item as RecordOf<Item>;
+      yield item;
     }
     if (found > limit) break;
   }
@@ -75,14 +73,14 @@ async function* readPage<Item extends PageItem>(batches: AsyncIterable<Item[]>, 
 }
 
 /** The records of a follow. */
-export async function* readFollow<Item extends { type: string }>(
-  batches: AsyncIterable<Item[]>,
-  onEvent: OnEvent<Item>,
-): AsyncGenerator<RecordOf<Item>, void, undefined> {
+export async function* readFollow(
+  batches: AsyncIterable<ClusterFollowItem[]>,
+  onEvent: OnEvent,
+): AsyncGenerator<ClusterRecord, void, undefined> {
   for await (const items of batches) {
     for (const item of items) {
-      if (item.type === 'record') yield item as RecordOf<Item>;
-      else onEvent?.(item as EventOf<Item>);
+      if (item.type === 'record') yield item;
+      else onEvent?.(item);
     }
   }
 }

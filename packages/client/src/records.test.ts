@@ -22,11 +22,11 @@ async function serve(settings: object = {}) {
 describe('records()', () => {
   it('reads all pages, in pages of the size that the node allows', async () => {
     const { node } = await serve({ search: { maxRecords: 5 } });
-    for (const source of [node, node.cluster]) {
+    for (const nodes of [{}, { nodes: ['*'] }]) {
       const messages: string[] = [];
       const events: string[] = [];
       const onEvent = (event: { type: string; reason?: string }) => events.push(event.reason ?? event.type);
-      for await (const { message } of source.records({}, { onEvent })) messages.push(message);
+      for await (const { message } of node.records(nodes, { onEvent })) messages.push(message);
       expect(messages).toEqual(['11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1', '0']);
       expect(events).toEqual(['limit', 'limit', 'exhausted']);
     }
@@ -75,9 +75,9 @@ describe('records()', () => {
 
   it('follows, and leaving the loop ends it', async () => {
     const { node, log } = await serve();
-    for (const source of [node, node.cluster]) {
+    for (const nodes of [{}, { nodes: ['*'] }]) {
       const messages: string[] = [];
-      for await (const { message } of source.records({ follow: true, start: { back: 2 }, minLevel: 'INFO' })) {
+      for await (const { message } of node.records({ ...nodes, follow: true, start: { back: 2 }, minLevel: 'INFO' })) {
         messages.push(message);
         if (messages.length === 2) appendFileSync(log, line(99, 'ERROR'));
         if (messages.length === 3) break;
@@ -90,18 +90,19 @@ describe('records()', () => {
 it('what is left out has the default of the node', async () => {
   const { node } = await serve();
   const items = [];
-  for await (const batch of node.searchLogs()) items.push(...batch);
+  for await (const batch of node.search()) items.push(...batch);
   expect(items).toHaveLength(13);
   expect(items[0]).toMatchObject({ message: '11' });
-  expect((await node.logDigest()).groups).toMatchObject([{ count: 12 }]);
-  expect((await node.logHistogram()).buckets).toHaveLength(12); // 60 of them would be too fine
+  expect((await node.digest()).groups).toMatchObject([{ count: 12 }]);
+  expect((await node.histogram()).buckets).toHaveLength(12); // 60 of them would be too fine
   const view = await node.viewLog({ file: 'a.log' });
   expect(view.sizeBytes).toBe(LINES.length);
   await view.close();
-  expect(await node.cluster.config()).toMatchObject({ configs: [{ report: { outcome: 'ok' } }] });
+  expect(await node.settings({ nodes: ['*'] })).toMatchObject({ configs: [{ report: { outcome: 'ok' } }] });
   let around = 0;
-  for await (const batch of node.cluster.around({ at: { timeMs: Date.UTC(2026, 10, 15, 10) } })) around += batch.length;
+  for await (const batch of node.around({ nodes: ['*'], at: { timeMs: Date.UTC(2026, 10, 15, 10) } }))
+    around += batch.length;
   expect(around).toBe(13);
   const stop = new AbortController();
-  for await (const _ of node.followLogs(undefined, { signal: stop.signal })) stop.abort();
+  for await (const _ of node.follow(undefined, { signal: stop.signal })) stop.abort();
 });

@@ -4,7 +4,7 @@ import { eventually } from '@porthole/logs/testing';
 import type { OpenLog } from '@porthole/logs/types';
 import { startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { createClient } from './http-node.ts';
+import { createClient } from './http-client.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';

@@ -89,6 +89,6 @@ it('an aborted signal sends nothing', async () => {
   const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
   expect(await catchFailure(client.listLogs({ signal }))).toBe(signal.reason);
   expect(await catchFailure(client.viewLog({ file: 'a', sizeBytes: 1 }, { signal }))).toBe(signal.reason);
-  expect(await catchFailure(client.searchLogs(query, { signal }))).toBe(signal.reason);
+  expect(await catchFailure(client.search(query, { signal }))).toBe(signal.reason);
   expect(odd.requests).toEqual([]);
 });

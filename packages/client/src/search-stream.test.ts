@@ -1,11 +1,12 @@
+import type { ClusterItem } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import type { SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { SearchQuery } from '@porthole/logs/types';
 import { cursorAt, type RecordBatch, recordsOf, toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { byteByByte, inChunks } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { NDJSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
-import { testClient } from './testing/test-client.ts';
+import { testClient, testMember } from './testing/test-client.ts';
 
 const QUERY: SearchQuery = { order: 'newest', limit: 10, before: 0, after: 0 };
 const RECORD = '{"type":"record","file":"a.log","cursor":"c","message":"grüße 日本"}\n';
@@ -24,10 +25,11 @@ describe('a search', () => {
       response.writeHead(200, NDJSON_HEADERS).flushHeaders();
       go = () => response.end(RECORD + RECORD + END);
     });
-    const batches = testClient({ url: odd.url }).searchLogs(QUERY)[Symbol.asyncIterator]();
+    const batches = testClient({ url: odd.url }).search(QUERY)[Symbol.asyncIterator]();
     expect(await batches.next()).toEqual({ done: false, value: [] });
     go();
-    expect((await batches.next()).value.map(({ type }: SearchItem) => type)).toEqual(['record', 'record', 'end']);
+    const items = (await batches.next()).value as ClusterItem[];
+    expect(items.map(({ type }) => type)).toEqual(['record', 'record', 'end']);
     expect((await batches.next()).done).toBe(true);
   });
 
@@ -39,24 +41,24 @@ describe('a search', () => {
     });
     const client = testClient({ url: odd.url });
     await eventually(async () => {
-      for await (const items of client.searchLogs(QUERY)) if (items.at(-1)?.type === 'end') break;
+      for await (const items of client.search(QUERY)) if (items.at(-1)?.type === 'end') break;
       expect(sockets.size).toBeLessThan(odd.requests.length);
     });
   });
 
   it('cuts off a response that does not end with its end', async () => {
     const odd = await startOddServer((_request, response) => void response.writeHead(200, NDJSON_HEADERS).write(END));
-    for await (const items of testClient({ url: odd.url }).searchLogs(QUERY)) if (items.at(-1)?.type === 'end') break;
+    for await (const items of testClient({ url: odd.url }).search(QUERY)) if (items.at(-1)?.type === 'end') break;
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('lines and characters split between chunks stay whole', async () => {
-    const client = testClient({ url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) });
-    const [record, end] = await collectItems(client.searchLogs(QUERY));
+    const options = { url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) };
+    const [record, end] = await collectItems(testClient(options).search(QUERY));
     expect(record).toMatchObject({ message: 'grüße 日本' });
     expect(end).toMatchObject({ type: 'end' });
     const pieces: string[] = [];
-    for await (const piece of toLines(client.search(QUERY))) pieces.push(new TextDecoder().decode(piece));
+    for await (const piece of toLines(testMember(options).search(QUERY))) pieces.push(new TextDecoder().decode(piece));
     expect(pieces).toEqual(['', RECORD, END]);
   });
 
@@ -64,7 +66,7 @@ describe('a search', () => {
     const sent = JSON.parse(RECORD);
     const context = { a: 1, cursor: 'of the log' };
     const lies = { context, ...sent, node: 'other', atMs: 1, isUnsure: true, timeMs: '12' };
-    const client = testClient({
+    const client = testMember({
       url: 'http://node',
       fetch: byteByByte(`${JSON.stringify(lies)}\n${END}`, NDJSON_HEADERS),
     });
@@ -86,12 +88,12 @@ describe('a search', () => {
     const fetch = inChunks(chunks, NDJSON_HEADERS);
     let text = '';
     const query = { ...QUERY, limit: lines.length };
-    for await (const piece of toLines(testClient({ url: 'http://node', fetch }).search(query))) {
+    for await (const piece of toLines(testMember({ url: 'http://node', fetch }).search(query))) {
       expect(piece.length === 0 || piece.at(-1) === 10).toBe(true);
       text += new TextDecoder().decode(piece);
     }
     expect(text === lines.join('') + END).toBe(true);
-    const items = await collectItems(testClient({ url: 'http://node', fetch }).searchLogs(query));
+    const items = await collectItems(testClient({ url: 'http://node', fetch }).search(query));
     expect(items).toHaveLength(lines.length + 1);
   });
 
@@ -101,18 +103,18 @@ describe('a search', () => {
     ['half a line', RECORD + END.slice(0, 9)],
     ['an end without its newline', RECORD + END.trim()],
   ])('%s: cut off, even if the connection ended cleanly', async (_name, body) => {
-    const client = testClient({ url: (await startOddServer(respondWith(200, body, NDJSON_HEADERS))).url });
-    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
-    expect(await catchFailure(client.search(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    const { url } = await startOddServer(respondWith(200, body, NDJSON_HEADERS));
+    expect(await catchFailure(testClient({ url }).search(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
+    expect(await catchFailure(testMember({ url }).search(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
   it('a connection that is cut within a line: what came before is emitted, then it fails', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, NDJSON_HEADERS).write(`${RECORD}{"ty`, () => response.destroy());
     });
-    const got: SearchItem[] = [];
+    const got: ClusterItem[] = [];
     const collect = async () => {
-      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY)) got.push(...items);
+      for await (const items of testClient({ url: odd.url }).search(QUERY)) got.push(...items);
     };
     expect(await catchFailure(collect())).toMatchObject({ code: 'UNREACHABLE' });
     expect(got).toHaveLength(1);
@@ -121,7 +123,7 @@ describe('a search', () => {
 
   it.each(['hello\n', '[]\n', '7\n', '{"no":"type"}\n'])('the line %j is invalid', async (line) => {
     const client = testClient({ url: (await startOddServer(respondWith(200, line, NDJSON_HEADERS))).url });
-    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
+    expect(await catchFailure(client.search(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
   it('an endless line is not collected forever', async () => {
@@ -133,10 +135,10 @@ describe('a search', () => {
       response.on('drain', pour);
       pour();
     });
-    const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
+    const options = { url: odd.url, maxItemBytes: 100_000 };
     const expected = { code: 'BAD_ANSWER', message: expect.stringContaining('longer than maxItemBytes (100000)') };
-    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject(expected);
-    expect(await catchFailure(client.search(QUERY))).toMatchObject(expected);
+    expect(await catchFailure(testClient(options).search(QUERY))).toMatchObject(expected);
+    expect(await catchFailure(testMember(options).search(QUERY))).toMatchObject(expected);
     await eventually(() => expect(odd.aborted).toBe(2));
   });
 
@@ -144,7 +146,7 @@ describe('a search', () => {
     const odd = await startOddServer((_request, response) => response.writeHead(200, NDJSON_HEADERS).write(RECORD));
     const controller = new AbortController();
     const search = async () => {
-      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY, { signal: controller.signal }))
+      for await (const items of testClient({ url: odd.url }).search(QUERY, { signal: controller.signal }))
         if (items.length > 0) controller.abort();
     };
     expect(await catchFailure(search())).toMatchObject({ name: 'AbortError' });
@@ -158,10 +160,10 @@ describe('a search', () => {
       answer = () => response.end(END);
     });
     const client = testClient({ url: odd.url, stallMs: 50 });
-    const patient = collectItems(client.searchLogs(QUERY, { budgetMs: 600_000 }));
+    const patient = collectItems(client.search(QUERY, { budgetMs: 600_000 }));
     await eventually(() => expect(odd.requests).toHaveLength(1));
     const answerPatient = answer;
-    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(client.search(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
     answerPatient();
     expect(await patient).toHaveLength(1);
     expect(odd.requests[0]).toContain('budget=600000');

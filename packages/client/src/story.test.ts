@@ -19,14 +19,16 @@ it('an operator looks into a node from a program', async () => {
   // Who is it, and what is it configured to do?
   expect(await node.config()).toEqual(await running.state.config());
   expect((await node.describe()).node.hostName).toBe('broker-0');
-  expect((await node.settings()).settings.find(({ key }) => key === 'node.host-name')).toMatchObject({
+  expect(
+    (await node.settings()).configs[0]?.settings?.settings.find(({ key }) => key === 'node.host-name'),
+  ).toMatchObject({
     value: 'broker-0',
     changed: true,
   });
 
   // Which logs are there, and how does one end?
   expect(await node.listLogs()).toEqual([{ name: 'broker.log', size: log.length }]);
-  expect(await node.logFiles()).toMatchObject([{ family: 'broker.log', format: 'contract', state: 'live' }]);
+  expect((await node.logFiles()).files).toMatchObject([{ family: 'broker.log', format: 'contract', state: 'live' }]);
   const view = await node.viewLog({ file: 'broker.log', sizeBytes: 100 });
   expect(view.sizeBytes).toBe(line(3, 'ERROR', 'timeout of shard 4').length);
   for await (const chunk of view.chunks) expect(new TextDecoder().decode(chunk)).toContain('shard 4');
@@ -34,19 +36,19 @@ it('an operator looks into a node from a program', async () => {
   // What went wrong, when and where?
   const found: string[] = [];
   const errors = { family: 'broker.log', minLevel: 'ERROR', order: 'oldest', limit: 10, before: 0, after: 0 } as const;
-  for await (const items of node.searchLogs({ ...errors, terms: ['TIMEOUT'] }))
+  for await (const items of node.search({ ...errors, terms: ['TIMEOUT'] }))
     for (const item of items) found.push(item.type === 'record' ? item.message : item.reason);
   expect(found).toEqual(['timeout of shard 3', 'timeout of shard 4', 'exhausted']);
-  const { buckets } = await node.logHistogram({ src: ['broker.log'], bucketMs: 60_000, buckets: 60 });
+  const { buckets } = await node.histogram({ src: ['broker.log'], bucketMs: 60_000, buckets: 60 });
   expect(buckets.map(({ counts }) => counts)).toEqual([{ INFO: 1, ERROR: 2 }]);
-  const { groups } = await node.logDigest({ minLevel: 'ERROR', limit: 5 });
+  const { groups } = await node.digest({ minLevel: 'ERROR', limit: 5 });
   expect(groups).toMatchObject([{ level: 'ERROR', source: 'flow/write.go:88', count: 2 }]);
 
   // Does it happen again?
   const watching = new AbortController();
   const seen: FoundRecord[] = [];
   let reason = '';
-  for await (const items of node.followLogs({ src: ['broker.log'], start: 'end' }, { signal: watching.signal })) {
+  for await (const items of node.follow({ src: ['broker.log'], start: 'end' }, { signal: watching.signal })) {
     if (items.length === 0) appendFileSync(join(logDir, 'broker.log'), line(4, 'ERROR', 'timeout of shard 5'));
     for (const item of items) {
       if (item.type === 'record') seen.push(item);

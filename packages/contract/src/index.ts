@@ -23,17 +23,20 @@ export * from './incident-report.ts';
 export * from './labels.ts';
 export * from './member.ts';
 export * from './node-state.ts';
-export { optionalValue, type Query } from './params/codecs.ts';
+export { optionalValue, type Query, type ValueKind } from './params/codecs.ts';
 export * from './params/follow-positions.ts';
 export { FILTER_ROWS } from './params/log-parameters.ts';
 export {
   describeParameter,
   encodeBodyParameters,
+  encodeParameters,
   formatDefault,
   MAX_BODY_BYTES,
   type Parameter,
+  type ParameterRow,
   parseBodyParameters,
 } from './params/parameter.ts';
+export * from './params/request-rows.ts';
 export * from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
 export * from './query/parse-query.ts';

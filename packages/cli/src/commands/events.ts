@@ -1,6 +1,5 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
-  type ClusterEnd,
   type ClusterRecord,
   coverageOf,
   type EventKind,
@@ -9,25 +8,21 @@ import {
   missingText,
   type NodeEvent,
   toEvent,
-  withoutSelection,
 } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
-import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
-import { type RecordBatch, toItems } from '@porthole/records';
 import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { formatTable } from '../output/format-table.ts';
 import { formatTime } from '../output/format-units.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { openTimed, requireRange, timeFlag } from '../records/record-flags.ts';
-import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { memberSelection } from '../sources/source-flags.ts';
 
 const DEFAULT_LIMIT = 50;
 
 /** An event and its node. */
 interface ShownEvent extends NodeEvent {
-  node: string | undefined;
+  node: string;
 }
 
 /** Prints what happened: to all nodes of the cluster, or to a node without one. */
@@ -74,19 +69,11 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
   };
 }
 
-/** Newest first. A node without a cluster has its own events only. */
-async function fetchEvents(client: NodeClient, request: EventsRequest, signal: AbortSignal) {
-  const own = withoutSelection(request);
-  return unlessUnsupported(
-    () => readEvents(client.cluster.events({ ...request, order: 'newest' }, { signal })),
-    () => readEvents(client.events({ ...own, order: 'newest' }, { signal })),
-  );
-}
-
-async function readEvents(search: AsyncIterable<RecordBatch | ClusterEnd | SearchEnd>) {
+/** Newest first. */
+async function fetchEvents(client: Client, request: EventsRequest, signal: AbortSignal) {
   const events: ShownEvent[] = [];
   const missing: string[] = [];
-  for await (const items of toItems<FoundRecord | ClusterRecord, ClusterEnd | SearchEnd>(search))
+  for await (const items of client.events({ nodes: ['*'], ...request, order: 'newest' }, { signal }))
     for (const item of items) {
       if (item.type !== 'end') events.push(...shown(item));
       else {
@@ -98,12 +85,9 @@ async function readEvents(search: AsyncIterable<RecordBatch | ClusterEnd | Searc
   return { events, missing };
 }
 
-function shown(record: FoundRecord | ClusterRecord): ShownEvent[] {
+function shown(record: ClusterRecord): ShownEvent[] {
   const event = toEvent(record);
-  if (!event) return [];
-  const node = 'node' in record ? record.node : undefined;
-  const timeMs = 'atMs' in record && record.atMs !== undefined ? record.atMs : event.timeMs;
-  return [{ ...event, timeMs, node }];
+  return event ? [{ ...event, timeMs: record.atMs ?? event.timeMs, node: record.node }] : [];
 }
 
 function eventKey({ node, timeMs, kind, message }: ShownEvent): string {
@@ -117,20 +101,19 @@ async function print(invocation: Invocation, events: readonly ShownEvent[], zone
     return;
   }
   if (events.length === 0) return;
-  const hasNodes = events.some(({ node }) => node !== undefined);
-  const rows = events.map(({ timeMs, node = '', kind, message }) => [
+  const rows = events.map(({ timeMs, node, kind, message }) => [
     formatTime(timeMs, zone),
-    ...(hasNodes ? [visibleText(node)] : []),
+    visibleText(node),
     kind,
     visibleText(message),
   ]);
-  const titles = ['TIME', ...(hasNodes ? ['NODE'] : []), 'EVENT', 'WHAT HAPPENED'];
+  const titles = ['TIME', 'NODE', 'EVENT', 'WHAT HAPPENED'];
   const columns = titles.map((title) => ({ title }));
   await terminal.write(formatTable(columns, rows, terminal));
 }
 
 interface FollowOptions {
-  client: NodeClient;
+  client: Client;
   request: EventsRequest & { start: { timeMs: number } };
   zone: Zone;
   signal: AbortSignal;
@@ -144,13 +127,13 @@ async function follow(
   { client, request, zone, signal, printed }: FollowOptions,
 ): Promise<void> {
   const { limit: _limit, fromMs: _fromMs, ...filter } = request;
-  for await (const items of client.cluster.followEvents(filter, { signal }))
+  for await (const items of client.followEvents({ nodes: ['*'], ...filter }, { signal }))
     for (const item of items)
       if (item.type === 'record')
         for (const event of shown(item).filter((one) => !printed.has(eventKey(one))))
           await invocation.terminal.write(
             invocation.text('output') === 'json'
               ? `${JSON.stringify(event)}\n`
-              : `${formatTime(event.timeMs, zone)}  ${visibleText(event.node ?? '')}  ${event.kind}  ${visibleText(event.message)}\n`,
+              : `${formatTime(event.timeMs, zone)}  ${visibleText(event.node)}  ${event.kind}  ${visibleText(event.message)}\n`,
           );
 }

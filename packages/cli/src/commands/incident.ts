@@ -1,4 +1,4 @@
-import type { IncidentQuery, NodeClient } from '@porthole/client';
+import type { IncidentQuery } from '@porthole/client';
 import {
   failures,
   type Incident,
@@ -9,13 +9,11 @@ import {
   missingText,
   parseSpan,
   rangeProblem,
-  withoutSelection,
 } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { visibleJson, visibleText } from '../output/visible-text.ts';
 import { openTimed, timeFlag } from '../records/record-flags.ts';
-import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { memberSelection } from '../sources/source-flags.ts';
 
 const DEFAULT_LAST_MS = 3_600_000;
@@ -26,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const { client, zone, clock } = await openTimed(invocation, signal);
   const request = buildRequest(invocation, clock);
-  const incident = await fetchIncident(client, request, signal);
+  const incident = await client.incident({ nodes: ['*'], ...request }, { signal });
   await terminal.write(format(incident));
   const missing = failures(incident.coverage);
   // The text names it at its end.
@@ -66,17 +64,4 @@ function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>
     ...(args.length > 0 && { nodes: [...args] }),
     ...memberSelection(invocation),
   };
-}
-
-/** A node without a cluster reports about itself. */
-async function fetchIncident(
-  client: NodeClient,
-  request: IncidentQuery & MemberSelection,
-  signal: AbortSignal,
-): Promise<Incident> {
-  const own = withoutSelection(request);
-  return unlessUnsupported(
-    () => client.cluster.incident(request, { signal }),
-    () => client.incident(own, { signal }),
-  );
 }

@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { queryContext } from '@porthole/contract';
 import type { DynamicCompletion, FlagDefinition } from '../command-definition.ts';
 import { EXIT } from '../exit.ts';
@@ -90,12 +90,12 @@ const MAX_FIELDS = 1000;
 const MAX_VALUES = 50;
 
 /** Whoever presses the key again tries again. */
-function openOnce(invocation: Invocation, address?: string): Promise<NodeClient> {
+function openOnce(invocation: Invocation, address?: string): Promise<Client> {
   return openNode(invocation, address, { retries: 0 });
 }
 
 async function clusterNodes(invocation: Invocation) {
-  return (await (await openOnce(invocation)).cluster.nodes()).nodes;
+  return (await (await openOnce(invocation)).nodes()).nodes;
 }
 
 async function listNodes(invocation: Invocation): Promise<string[]> {
@@ -109,7 +109,7 @@ async function listLabels(invocation: Invocation): Promise<[string, string][]> {
 /** Frequent values of a field. */
 async function listValues(invocation: Invocation, by: string): Promise<string[]> {
   const node = await openOnce(invocation);
-  const top = await node.logTop({ by, limit: MAX_VALUES }, { budgetMs: BUDGET_MS });
+  const top = await node.top({ by, limit: MAX_VALUES }, { budgetMs: BUDGET_MS });
   return top.values.map(({ value }) => value);
 }
 
@@ -120,7 +120,7 @@ async function listLogs(invocation: Invocation, { last }: SplitLine): Promise<st
   const client = await openOnce(invocation);
   const [node = '', ...rest] = last.split(':');
   if (rest.length > 0) {
-    const { files } = await client.cluster.logFiles({ nodes: [node] });
+    const { files } = await client.logFiles({ nodes: [node] });
     return files.map((file) => `${file.node}:${file.name}`);
   }
   const [logs, nodes] = await Promise.allSettled([client.listLogs(), listNodes(invocation)]);
@@ -149,7 +149,7 @@ async function listFields(invocation: Invocation, last: string): Promise<string[
 }
 
 async function fieldNames(invocation: Invocation): Promise<string[]> {
-  const { fields } = await (await openOnce(invocation)).logFields({ limit: MAX_FIELDS }, { budgetMs: BUDGET_MS });
+  const { fields } = await (await openOnce(invocation)).fields({ limit: MAX_FIELDS }, { budgetMs: BUDGET_MS });
   return fields.map(({ name }) => name);
 }
 

@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   explainQuery,
   formatQuery,
@@ -47,7 +47,7 @@ export async function openTimed(invocation: Invocation, signal: AbortSignal) {
 /** The zone in which a command reads and prints times, and the clock of the node for relative ones. */
 export async function shownTimes(
   invocation: Invocation,
-  node: Pick<NodeClient, 'describe'>,
+  node: Pick<Client, 'describe'>,
   signal: AbortSignal,
 ): Promise<{ zone: Zone; clock: RequestClock }> {
   const { timeZone, clockMs } = await unlessUnsupported<{ timeZone?: string; clockMs: number }>(

@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   type CallOptions,
   type ClusterDigest,
@@ -91,9 +91,24 @@ export interface OpenSources {
   close(): Promise<void>;
 }
 
+/** The logs of a node, which answers alone. */
+export function nodeState(client: Client): LogState & FileHolder {
+  return {
+    logFiles: async (options) => (await client.logFiles({}, options)).files,
+    listLogs: (options) => client.listLogs(options),
+    openLog: (request, options) => client.openLog(request, options),
+    searchLogs: (query, options) => client.search(query, options),
+    followLogs: (query, options) => client.follow(query, options),
+    logHistogram: (query, options) => client.histogram(query, options),
+    logDigest: (query, options) => client.digest(query, options),
+    logTop: (query, options) => client.top(query, options),
+    logFields: (query, options) => client.fields(query, options),
+  };
+}
+
 /** The logs of some members of the cluster of a node, which describes itself so. */
 export function clusterBackend(
-  { cluster }: Pick<NodeClient, 'cluster'>,
+  client: Client,
   members: MemberSelection,
   { timeZone, clockMs }: Pick<NodeDescription, 'timeZone' | 'clockMs'>,
 ): Omit<LogSource, 'label' | 'selection' | 'maxRecords'> {
@@ -102,16 +117,16 @@ export function clusterBackend(
   const holders = new Map<string, FileHolder>();
   return {
     state: {
-      logFiles: async (options) => (await cluster.logFiles(members, options)).files,
-      searchLogs: (query, options) => cluster.searchLogs(of(query), options),
-      followLogs: (query, options) => cluster.followLogs(of(query), options),
-      logHistogram: (query, options) => cluster.logHistogram(of(query), options),
-      logDigest: (query, options) => cluster.logDigest(of(query), options),
-      logTop: (query, options) => cluster.logTop(of(query), options),
-      logFields: (query, options) => cluster.logFields(of(query), options),
+      logFiles: async (options) => (await client.logFiles(members, options)).files,
+      searchLogs: (query, options) => client.search(of(query), options),
+      followLogs: (query, options) => client.follow(of(query), options),
+      logHistogram: (query, options) => client.histogram(of(query), options),
+      logDigest: (query, options) => client.digest(of(query), options),
+      logTop: (query, options) => client.top(of(query), options),
+      logFields: (query, options) => client.fields(of(query), options),
     },
     holderFor: (node = '') => {
-      const holder = holders.get(node) ?? cluster.member(node);
+      const holder = holders.get(node) ?? client.node(node);
       holders.set(node, holder);
       return holder;
     },

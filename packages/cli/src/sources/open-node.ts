@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ClientOptions, NodeClient } from '@porthole/client';
+import type { Client, ClientOptions } from '@porthole/client';
 import { errorMessage, type ResponseClock } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -11,7 +11,7 @@ export async function openNode(
   invocation: Invocation,
   address?: string,
   { clock, ...options }: Pick<ClientOptions, 'retries'> & { clock?: ResponseClock } = {},
-): Promise<NodeClient> {
+): Promise<Client> {
   const endpoint = await findEndpoint(invocation, address);
   const { caFile, certFile, keyFile } = endpoint;
   const token = await findToken(invocation, endpoint);

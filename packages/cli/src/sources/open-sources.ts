@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { codeOf, familySource, fileSource, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
 import { createZone, LogDir, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
@@ -16,6 +16,7 @@ import {
   type FileHolder,
   type LogSource,
   type LogState,
+  nodeState,
   type OpenSources,
   selectedLog,
 } from './log-source.ts';
@@ -194,7 +195,7 @@ class SourceOpener {
     if (this.#invocation.text('cursor') !== undefined)
       throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
-    const selected = { ...(nodes && { nodes }), ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
+    const selected = { nodes: nodes ?? ['*'], ...memberSelection(this.#invocation), ...storeFlag(this.#invocation) };
     const description = await queryCluster(client, () => client.describe());
     const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
     // The archive has logs, not files.
@@ -243,7 +244,12 @@ class SourceOpener {
     try {
       const { timeZone, clockMs } = await client.describe();
       const zone = createZone(timeZone);
-      return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+      return {
+        ...singleBackend(nodeState(client)),
+        zone,
+        clockAheadMs: clockMs - Date.now(),
+        maxRecords: NODE_RECORDS,
+      };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
       return this.#contractOnly(client, clock);
@@ -251,7 +257,7 @@ class SourceOpener {
   }
 
   /** A node that only implements the contract serves the ends of its files; queries run locally on those. */
-  async #contractOnly(client: NodeClient, clock: ResponseClock): Promise<Backend> {
+  async #contractOnly(client: Client, clock: ResponseClock): Promise<Backend> {
     const { ContractNode } = await import('@porthole/server/contract-node');
     const named = this.#invocation.text('log-zone');
     const zone = createZone(named);

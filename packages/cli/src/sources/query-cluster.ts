@@ -1,4 +1,4 @@
-import type { ClusterClient, NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { type CallOptions, codeOf, type MemberReport, type MemberSelection, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
@@ -21,9 +21,9 @@ export async function unlessUnsupported<T>(
 }
 
 /** Queries the cluster of a node; explains the error if the node does not support that. */
-export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterClient) => Promise<T>): Promise<T> {
+export async function queryCluster<T>(node: Client, query: (client: Client) => Promise<T>): Promise<T> {
   return unlessUnsupported<T>(
-    () => query(node.cluster),
+    () => query(node),
     (cause) => {
       throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
         cause,
@@ -33,14 +33,14 @@ export async function queryCluster<T>(node: NodeClient, query: (cluster: Cluster
 }
 
 /** The ids of all members, whether up or not. */
-export async function fetchMemberIds(node: NodeClient): Promise<string[]> {
+export async function fetchMemberIds(node: Client): Promise<string[]> {
   const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
   return nodes.map(({ id }) => id);
 }
 
 /** Resolves a word with a colon to members of the cluster; `undefined` if it is a log of the node itself. */
 export async function resolveNodeRef(
-  node: NodeClient,
+  node: Client,
   word: string,
   { withPast = false }: { withPast?: boolean } = {},
 ): Promise<NodeRef | undefined> {
@@ -59,7 +59,7 @@ export async function resolveNodeRef(
 }
 
 /** A node that is no longer a member, but in the archive. */
-async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | undefined> {
+async function findPastNode(node: Client, word: string): Promise<NodeRef | undefined> {
   try {
     const reports = await fetchArchived(node, {});
     const found = parseNodeRef(
@@ -76,12 +76,12 @@ async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | u
 
 /** What the archive has of each node, by the cheapest request that reports it. A node without an archive refuses it. */
 export async function fetchArchived(
-  node: NodeClient,
+  node: Client,
   selection: MemberSelection,
   options?: CallOptions,
 ): Promise<readonly MemberReport[]> {
   const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
-  for await (const items of node.cluster.searchLogs({ ...request, ...selection }, options))
+  for await (const items of node.search({ nodes: ['*'], ...request, ...selection }, options))
     for (const item of items) if (item.type === 'end') return item.members;
   throw new ProgramError(`the response of ${node.url} has no end`);
 }
@@ -95,7 +95,7 @@ export function onlyMember({ node, ids }: Pick<NodeRef, 'node' | 'ids'>): string
   return id;
 }
 
-async function hasLog(node: NodeClient, name: string): Promise<boolean> {
+async function hasLog(node: Client, name: string): Promise<boolean> {
   return (await node.listLogs()).some((entry) => entry.name === name);
 }
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { runs } from '@porthole/records/testing';
 import { describe, expect, it } from 'vitest';
-import type { NodeClient } from '../client-requests.ts';
+import type { HttpMember } from '../member.ts';
 import { SYSTEM_CLOCK } from '../retry.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { RestartableNode } from '../testing/restartable-node.ts';
-import { testClient } from '../testing/test-client.ts';
+import { testMember } from '../testing/test-client.ts';
 
 /** The real time, but impatient. */
 const IMPATIENT = {
@@ -16,7 +16,7 @@ const IMPATIENT = {
   wait: (ms: number, signal?: AbortSignal) => SYSTEM_CLOCK.wait(Math.min(ms, 20), signal),
 };
 
-const impatientClient = (url: string): NodeClient => testClient({ url, retries: 1000 }, IMPATIENT);
+const impatientClient = (url: string): HttpMember => testMember({ url, retries: 1000 }, IMPATIENT);
 
 function line(message: string, atMs = Date.now()): string {
   const time = new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');

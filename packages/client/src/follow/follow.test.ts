@@ -5,7 +5,7 @@ import { byteByByte } from '../testing/byte-by-byte.ts';
 import { catchFailure } from '../testing/catch-failure.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
 import { type Handler, respondWith, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
-import { testClient, testClock } from '../testing/test-client.ts';
+import { testClock, testMember } from '../testing/test-client.ts';
 
 const record = (file: string, cursor: string, message = cursor) =>
   `event: record\nid: ${cursor}\ndata: ${JSON.stringify({ type: 'record', file, cursor, message })}\n\n`;
@@ -31,7 +31,7 @@ const asked = (request = '') => Object.fromEntries(new URL(request.slice(4), 'ht
 describe('a follow', () => {
   it('emits an empty batch when it is accepted, then the records', async () => {
     const odd = await startOddServer(events(`retry: 1000\n\n${record('a.log', 'a1')}`));
-    const batches = testClient({ url: odd.url }).followLogs({ src: ['a.log'], start: { back: 1 } });
+    const batches = testMember({ url: odd.url }).followLogs({ src: ['a.log'], start: { back: 1 } });
     const got: FollowItem[][] = [];
     for await (const items of batches) {
       got.push(items);
@@ -44,7 +44,7 @@ describe('a follow', () => {
 
   it('events and characters split between chunks stay whole', async () => {
     const text = `retry: 1000\n\n: still here\n\n${record('a.log', 'a1', 'grüße 日本')}`;
-    const client = testClient({ url: 'http://node', fetch: byteByByte(text, SSE_HEADERS) });
+    const client = testMember({ url: 'http://node', fetch: byteByByte(text, SSE_HEADERS) });
     for await (const items of client.followLogs({ start: 'end' })) {
       if (items.length === 0) continue;
       expect(items).toMatchObject([{ message: 'grüße 日本' }]);
@@ -58,7 +58,7 @@ describe('a follow', () => {
       inTurn(cutEvents(`retry: 700\n\n${first}event: record\nid: b2\ndata: {"typ`), events(record('b.log', 'b2'))),
     );
     const clock = testClock();
-    const follow = collectFollow(testClient({ url: odd.url }, clock), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url }, clock), { start: 'end' });
     await eventually(() => expect(follow.messages('b.log')).toEqual(['b1', 'b2']));
     expect(follow.messages('a.log')).toEqual(['a1', 'a2']);
     expect(follow.items[3]).toMatchObject({ type: 'reconnecting', waitMs: 700 });
@@ -68,7 +68,7 @@ describe('a follow', () => {
 
   it('logs without records so far resume at the start of the follow, by the clock of the node', async () => {
     const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n'), events('')));
-    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(odd.requests).toHaveLength(2));
     expect(asked(odd.requests[1])).toEqual({ time: '6000ms' });
     expect(odd.headers[1]?.['last-event-id']).toBeUndefined();
@@ -81,7 +81,7 @@ describe('a follow', () => {
     ['so many back', { back: 7 }, { back: '7' }, undefined],
   ] as const)('one that started at %s and emitted nothing starts there again', async (_name, start, parameters, id) => {
     const odd = await startOddServer(inTurn(cutEvents(''), events('')));
-    collectFollow(testClient({ url: odd.url }), { start });
+    collectFollow(testMember({ url: odd.url }), { start });
     await eventually(() => expect(odd.requests).toHaveLength(2));
     expect(asked(odd.requests[1])).toEqual(parameters);
     expect(odd.headers[1]?.['last-event-id']).toBe(id);
@@ -89,14 +89,14 @@ describe('a follow', () => {
 
   it('one that found nothing back and was quiet since resumes at its start', async () => {
     const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n: still here\n\n'), events('')));
-    collectFollow(testClient({ url: odd.url }), { start: { back: 7 } });
+    collectFollow(testMember({ url: odd.url }), { start: { back: 7 } });
     await eventually(() => expect(odd.requests).toHaveLength(2));
     expect(asked(odd.requests[1])).toMatchObject({ time: expect.stringMatching(/^\d+ms$/) });
   });
 
   it('a start cursor stays the position of logs without records so far', async () => {
     const odd = await startOddServer(inTurn(cutEvents(record('b.log', 'b9')), events('')));
-    collectFollow(testClient({ url: odd.url }), { start: { cursor: 'a0~b0' } });
+    collectFollow(testMember({ url: odd.url }), { start: { cursor: 'a0~b0' } });
     await eventually(() => expect(odd.requests).toHaveLength(2));
     expect(odd.headers[1]?.['last-event-id']).toBe('a0~b0~b9');
   });
@@ -111,7 +111,7 @@ describe('a follow', () => {
       events('')(request, response, number);
     };
     const odd = await startOddServer(inTurn(cutEvents(many.join('')), read));
-    collectFollow(testClient({ url: odd.url }), { start: 'end', src: ['x'], terms: ['a', 'b'] });
+    collectFollow(testMember({ url: odd.url }), { start: 'end', src: ['x'], terms: ['a', 'b'] });
     await eventually(() => expect(body).toContain('}'));
     expect(odd.requests[1]).toBe('POST /api/v1/log/follow');
     expect(odd.headers[1]).toMatchObject({ 'content-type': 'application/json' });
@@ -124,7 +124,7 @@ describe('a follow', () => {
     const many = Array.from({ length: 300 }, (_, index) => record(`${index}.log`, `${index}`.padStart(60, '0')));
     const refusal = respondWith(405, '{"code":"METHOD_NOT_ALLOWED","detail":"use GET"}');
     const odd = await startOddServer(inTurn(cutEvents(many.join('')), refusal, events('')));
-    collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    collectFollow(testMember({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(odd.requests).toHaveLength(3));
     const named = String(odd.headers[2]?.['last-event-id']).split('~').map(Number);
     expect(named).toEqual(Array.from({ length: named.length }, (_, index) => 300 - named.length + index));
@@ -136,7 +136,7 @@ describe('a follow', () => {
   it('a node that stops, or ends the response, is requested again', async () => {
     const ended: Handler = (_request, response) => response.writeHead(200, SSE_HEADERS).end();
     const odd = await startOddServer(inTurn(events(STOPPING), ended, events(record('a.log', 'a1'))));
-    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(follow.messages('a.log')).toEqual(['a1']));
     const reasons = follow.items.flatMap((item) => (item.type === 'reconnecting' ? [item.reason] : []));
     expect(reasons).toEqual(['the node is stopping', 'the node ended the response']);
@@ -149,7 +149,7 @@ describe('a follow', () => {
       inTurn(cutEvents(record('a.log', 'a1')), refuse, refuse, refuse, cutEvents(record('a.log', 'a2')), events('')),
     );
     const clock = testClock();
-    const client = testClient({ url: odd.url, retries: 0, backoffMs: 100, maxBackoffMs: 300 }, clock);
+    const client = testMember({ url: odd.url, retries: 0, backoffMs: 100, maxBackoffMs: 300 }, clock);
     collectFollow(client, { start: 'end' });
     await eventually(() => expect(odd.requests).toHaveLength(6));
     expect(clock.waits).toEqual([100, 200, 300, 300, 100]);
@@ -169,14 +169,14 @@ describe('a follow', () => {
         events(record('a.log', 'a1')),
       ),
     );
-    const follow = collectFollow(testClient({ url: odd.url, stallMs: 200 }), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url, stallMs: 200 }), { start: 'end' });
     await eventually(() => expect(follow.messages('a.log')).toContain('a1'));
     expect(follow.items[0]).toMatchObject({ reason: expect.stringContaining('sent no byte for 200 ms') });
   });
 
   it('the first connection has limited retries', async () => {
     const odd = await startOddServer((_request, response) => response.destroy());
-    const error = await catchFailure(testClient({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
+    const error = await catchFailure(testMember({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'UNREACHABLE' });
     expect(odd.requests).toHaveLength(3);
   });
@@ -184,7 +184,7 @@ describe('a follow', () => {
   it('a token that is no longer valid ends it', async () => {
     const handler = respondWith(401, '{"code":"UNAUTHENTICATED","detail":"no"}');
     const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
-    const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
+    const follow = collectFollow(testMember({ url: later.url }), { start: 'end' });
     expect(await catchFailure(follow.done)).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(later.requests).toHaveLength(2);
   });
@@ -195,7 +195,7 @@ describe('a follow', () => {
       const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1', timeMs: 5000 })}\n\n`;
       const refusal = respondWith(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
       const odd = await startOddServer(inTurn(cutEvents(timed), refusal, events(record('a.log', 'a2'))));
-      const follow = collectFollow(testClient({ url: odd.url }), { src: ['a.log'], start: 'end' });
+      const follow = collectFollow(testMember({ url: odd.url }), { src: ['a.log'], start: 'end' });
       await eventually(() => expect(follow.messages('a.log')).toContain('a2'));
       expect(follow.count('gap')).toBe(1);
       expect(asked(odd.requests[2])).toEqual({ family: 'a.log', time: '5000' });
@@ -215,12 +215,12 @@ describe('a follow', () => {
     '%s is thrown at first; later it is tried again for as long as it takes',
     async (_name, handler, code) => {
       const atFirst = await startOddServer(handler);
-      expect(await catchFailure(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
+      expect(await catchFailure(testMember({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
       expect(atFirst.requests).toHaveLength(1);
       const later = await startOddServer(
         inTurn(cutEvents(record('a.log', 'a1')), handler, cutEvents(record('a.log', 'a2')), events('')),
       );
-      const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
+      const follow = collectFollow(testMember({ url: later.url }), { start: 'end' });
       await eventually(() => expect(follow.messages('a.log')).toEqual(['a1', 'a2']));
       await follow.stop();
     },
@@ -235,7 +235,7 @@ describe('a follow', () => {
       response.on('drain', pour);
       pour();
     });
-    const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
+    const client = testMember({ url: odd.url, maxItemBytes: 100_000 });
     const error = await catchFailure(client.followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('maxItemBytes (100000)') });
     await eventually(() => expect(odd.aborted).toBe(1));
@@ -248,7 +248,7 @@ describe('the signal ends a follow with an end', () => {
   it('before it started', async () => {
     const odd = await startOddServer(events(''));
     const items: FollowItem[] = [];
-    const batches = testClient({ url: odd.url }).followLogs({ start: 'end' }, { signal: AbortSignal.abort() });
+    const batches = testMember({ url: odd.url }).followLogs({ start: 'end' }, { signal: AbortSignal.abort() });
     for await (const batch of batches) items.push(...batch);
     expect(items).toEqual([CANCELLED]);
     expect(odd.requests).toEqual([]);
@@ -256,7 +256,7 @@ describe('the signal ends a follow with an end', () => {
 
   it('while it is connected', async () => {
     const odd = await startOddServer(events(record('a.log', 'a1')));
-    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(follow.items).toHaveLength(1));
     await follow.stop();
     expect(follow.items.at(-1)).toEqual(CANCELLED);
@@ -270,7 +270,7 @@ describe('the signal ends a follow with an end', () => {
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason));
       });
-    const follow = collectFollow(testClient({ url: odd.url }, clock), { start: 'end' });
+    const follow = collectFollow(testMember({ url: odd.url }, clock), { start: 'end' });
     await eventually(() => expect(follow.count('reconnecting')).toBe(1));
     await follow.stop();
     expect(follow.items.at(-1)).toEqual(CANCELLED);

@@ -14,6 +14,7 @@ import { ClientError } from '../errors/client-error.ts';
 import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
 import { backoff, requestedWait } from '../retry.ts';
 import { sendRequest } from '../send-request.ts';
+import type { FollowPosition } from './follow-position.ts';
 
 const OWN_EVENTS = `${RECORDS_TYPE}, text/event-stream`;
 
@@ -31,21 +32,7 @@ type ClientItem = Extract<FollowItem, { type: 'end' | 'reconnecting' }>;
 
 const CANCELLED: ClientItem = { type: 'end', reason: 'cancelled' };
 
-/** The position of a follow. */
-export interface FollowPosition<T> {
-  /** The request to start or resume. */
-  request(nowMs: number): Pick<ClientRequest, 'query' | 'headers'>;
-  /** Connected; the request was sent at this time. */
-  started(atMs: number): void;
-  /** Received items; empty for a heartbeat. Returns those not delivered before. */
-  track(items: T[], received: { heartbeat: boolean; ids: readonly (string | undefined)[] }): T[];
-  /** The node accepts no long requests. */
-  shorten(): void;
-  /** The node no longer knows the position: continues without it. Returns the items to emit for that. */
-  forget(): T[];
-}
-
-export interface FollowTarget<T> {
+interface FollowTarget<T extends FollowItem | ClusterFollowItem> {
   path: string;
   position: FollowPosition<T>;
   /** See `FollowOptions`. */
@@ -65,7 +52,7 @@ export async function* withoutGaps<T extends FollowItem | ClusterFollowItem>(
 }
 
 /** Follows until the signal aborts, reconnecting as needed. */
-export async function* follow<T extends { type: string }>(
+export async function* follow<T extends FollowItem | ClusterFollowItem>(
   followed: FollowTarget<T>,
   deps: ClientDeps,
   { signal }: CallOptions,
@@ -82,7 +69,7 @@ export async function* follow<T extends { type: string }>(
   yield [CANCELLED];
 }
 
-async function* keepFollowing<T extends { type: string }>(
+async function* keepFollowing<T extends FollowItem | ClusterFollowItem>(
   connection: Connection<T>,
   deps: ClientDeps,
   signal: AbortSignal | undefined,
@@ -124,7 +111,7 @@ async function* keepFollowing<T extends { type: string }>(
 }
 
 /** The current connection of a follow. */
-class Connection<T extends { type: string }> {
+class Connection<T extends FollowItem | ClusterFollowItem> {
   readonly #target: FollowTarget<T>;
   readonly #deps: ClientDeps;
   readonly #signal: AbortSignal | undefined;

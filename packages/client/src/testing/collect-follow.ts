@@ -1,7 +1,7 @@
 import type { FollowOptions } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { onTestFinished } from 'vitest';
-import type { NodeClient } from '../client-requests.ts';
+import type { HttpMember } from '../member.ts';
 
 export interface CollectedFollow {
   readonly items: FollowItem[];
@@ -16,7 +16,7 @@ export interface CollectedFollow {
 }
 
 /** A follow whose items are collected as they arrive; it ends with the test. */
-export function collectFollow(client: NodeClient, query: FollowQuery, options: FollowOptions = {}): CollectedFollow {
+export function collectFollow(client: HttpMember, query: FollowQuery, options: FollowOptions = {}): CollectedFollow {
   const controller = new AbortController();
   const items: FollowItem[] = [];
   const batches = client.followLogs(query, { ...options, signal: controller.signal })[Symbol.asyncIterator]();

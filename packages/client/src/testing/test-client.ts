@@ -1,6 +1,6 @@
 import { type ClientOptions, strictOptions } from '../client-options.ts';
-import type { NodeClient } from '../client-requests.ts';
-import { HttpNode } from '../http-node.ts';
+import { HttpClient } from '../http-client.ts';
+import { HttpMember } from '../member.ts';
 import type { Clock } from '../retry.ts';
 
 /** A clock on which waiting takes no time and random numbers are the largest. */
@@ -28,6 +28,11 @@ export function testClock(): TestClock {
 }
 
 /** A client whose delays are only recorded. */
-export function testClient(options: ClientOptions, clock: Clock = testClock()): NodeClient {
-  return new HttpNode({ options: strictOptions(options), clock });
+export function testClient(options: ClientOptions, clock: Clock = testClock()): HttpClient {
+  return new HttpClient({ options: strictOptions(options), clock });
+}
+
+/** The same for a member. */
+export function testMember(options: ClientOptions, clock: Clock = testClock()): HttpMember {
+  return new HttpMember({ options: strictOptions(options), clock });
 }

@@ -1,4 +1,4 @@
-import { createClient } from '@porthole/client';
+import { createMemberClient } from '@porthole/client/member';
 import { codeOf, type NodeDescription, type NodeState, PortholeError, searchItems } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
@@ -74,7 +74,7 @@ it.each(BEYOND.map(([name]) => name))(
   'a LinDB node asked for %s first gets one request for a route it lacks',
   async (first) => {
     const fake = await FakeLindb.start({ 'a.log': LOG });
-    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    const member = memberNode(createMemberClient({ url: fake.url, retries: 0 }));
     await BEYOND.find(([name]) => name === first)?.[1](member).catch(() => {});
     for (let round = 0; round < 3; round++) expect(await collectCodes(member)).toEqual(SERVED);
     const missing = fake.requests.filter(({ status }) => status === 404).map(({ path }) => path);
@@ -84,7 +84,7 @@ it.each(BEYOND.map(([name]) => name))(
 
 it('a restarted LinDB node is examined again, once', async () => {
   const fake = await FakeLindb.start({ 'a.log': LOG });
-  const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+  const member = memberNode(createMemberClient({ url: fake.url, retries: 0 }));
   const ask = async () => {
     await member.describe().catch(() => {});
     await member.config();
@@ -98,7 +98,7 @@ it('a restarted LinDB node is examined again, once', async () => {
 
 it('what was read of a LinDB node stays when it restarts, until it is another program', async () => {
   const fake = await FakeLindb.start({ 'a.log': LOG });
-  const client = createClient({ url: fake.url, retries: 0 });
+  const client = createMemberClient({ url: fake.url, retries: 0 });
   const isPorthole = { now: false };
   const ask = client.describe.bind(client);
   const describe = () => (isPorthole.now ? Promise.resolve({ clockMs: 1 } as NodeDescription) : ask());
@@ -179,7 +179,7 @@ it.each(NAMED)(
   '%s by a name that could lead out of its directory is refused before the member is asked',
   async (_, ask) => {
     const fake = await FakeLindb.start({ 'a.log': LOG, '../x.log': LOG, 'sub/in.log': LOG });
-    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    const member = memberNode(createMemberClient({ url: fake.url, retries: 0 }));
     const names = ['../x.log', '/etc/passwd', 'a\\b.log', 'a\0.log', '.', '..', 'a//b.log', `${'n'.repeat(256)}`];
     for (const name of names) await expect(ask(member, name)).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
     await expect(ask(member, '')).rejects.toMatchObject({ code: 'FILE_NAME_MISSING' });
@@ -191,7 +191,7 @@ it.each(NAMED.filter(([name]) => name !== 'an opening'))(
   '%s by the name of a file in a directory below is refused once the member is known to have only the contract',
   async (_, ask) => {
     const fake = await FakeLindb.start({ 'a.log': LOG, 'sub/in.log': LOG });
-    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    const member = memberNode(createMemberClient({ url: fake.url, retries: 0 }));
     await expect(ask(member, 'sub/in.log')).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
     expect(fake.requests.map(({ path }) => path)).toEqual(['/api/v1/node', '/api/v1/config']);
   },
@@ -201,7 +201,7 @@ it('names a member lists that could lead out of a directory are neither shown, n
   const odd = ['../x.log', 'sub/in.log', 'a\\b.log', 'a\0.log', '/tmp/x.log', `${'n'.repeat(249)}.log`, '\ud800.log'];
   const fake = await FakeLindb.start({ 'a.log': LOG, ...Object.fromEntries(odd.map((name) => [name, LOG])) });
   fake.files.set('a\u001b[31m\n.log', Buffer.from(LOG));
-  const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+  const member = memberNode(createMemberClient({ url: fake.url, retries: 0 }));
   const items = (await collectItems(searchItems(member, SEARCH))).flat();
   const read = items.flatMap((item) => (item.type === 'record' ? [item.file] : []));
   expect(new Set(read)).toEqual(new Set(['a.log', 'a\u001b[31m\n.log']));

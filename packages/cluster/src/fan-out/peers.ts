@@ -1,4 +1,4 @@
-import { createClient, type NodeClient } from '@porthole/client';
+import { createMemberClient, type MemberClient } from '@porthole/client/member';
 import {
   type CallOptions,
   codeOf,
@@ -146,7 +146,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   };
 
   const createPeer = (member: Member): MemberPeer => {
-    let made: NodeClient | undefined;
+    let made: MemberClient | undefined;
     const clock = new ResponseClock();
     let watched: WatchedMember | undefined;
     const contact = () => {
@@ -187,11 +187,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         if (response.status > 500) throw new PortholeError('UNREACHABLE', `status ${response.status}`);
       },
       async forget(id, callOptions) {
-        const { members } = await client().cluster.forget(id, callOptions);
+        const { members } = await client().forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
-      recordingHead: async (id, callOptions) => client().cluster.recordingHead?.(id, callOptions),
-      recordedMember: (id) => client().cluster.recordedMember?.(id),
+      recordingHead: async (id, callOptions) => client().recordingHead(id, callOptions),
+      recordedMember: (id) => client().recordedMember(id),
     });
   };
 
@@ -258,8 +258,8 @@ function clientFor(
   url: string,
   fetch: FetchFunction,
   { selfId, timeoutMs, responses }: MemberClientOptions,
-): NodeClient {
-  return createClient({
+): MemberClient {
+  return createMemberClient({
     url,
     // Members are near: compressing would take longer than sending, and no member can make this node inflate its response.
     headers: { 'porthole-via': selfId, 'accept-encoding': 'identity' },

@@ -91,7 +91,7 @@ async function countRecords({ event }: AfterRow, untilMs: number, signal: AbortS
     toMs: untilMs,
     buckets: 1,
   };
-  const response = await session.client.cluster.logHistogram(request, { signal, budgetMs: BUDGET_MS });
+  const response = await session.client.histogram(request, { signal, budgetMs: BUDGET_MS });
   const count = response.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, one) => sum + one, 0);
   const isAll = response.counted === null && coverageOf(response).isComplete;
   return `${formatCount(count)}${isAll ? '' : '+'}`;

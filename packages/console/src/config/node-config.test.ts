@@ -1,8 +1,8 @@
-import { type ClusterClient, type NodeSettings, type NodeState, PortholeError } from '@porthole/client';
+import { type ClusterConfig, type NodeClient, type NodeSettings, PortholeError } from '@porthole/client';
 import type { ConfigPeriod } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { ShownEvent } from '../events/event-text.ts';
-import { loadNodeConfig, loadVersions, matchesVersion, toVersions, versionAt } from './node-config.ts';
+import { loadNodeConfig, matchesVersion, toVersions, versionAt } from './node-config.ts';
 
 const event = (kind: ShownEvent['kind'], timeMs: number, fields: ShownEvent['fields']): ShownEvent => ({
   ...{ key: `${kind} ${timeMs}`, kind, timeMs, node: 'a', title: '', detail: null, icon: 'config', tone: null, fields },
@@ -64,23 +64,28 @@ const SETTINGS: NodeSettings = {
 
 const report = { id: 'a', outcome: 'ok' as const, detail: null, elapsedMs: 1, count: 1, asOfMs: null };
 
-type Cluster = Parameters<typeof loadNodeConfig>[0];
+type ConfigClient = Parameters<typeof loadNodeConfig>[0];
+
+const identity = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 7 };
+
+function configs(settings: NodeSettings | null): ClusterConfig {
+  return { configs: [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node: identity }, settings, report }] };
+}
 
 /** Only the methods that are called. */
-function fakeCluster(node: Partial<NodeState>, more: Partial<ClusterClient> = {}): Cluster {
-  const identity = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 7 };
+function fakeClient(
+  settings: NodeSettings | null,
+  more: Partial<ConfigClient> & Pick<Partial<NodeClient>, 'config'> = {},
+): ConfigClient {
+  const { config, ...others } = more;
   return {
-    config: async (request) => ({
-      configs: request?.nodes?.includes('a')
-        ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node: identity }, settings: null, report }]
-        : [],
-    }),
+    settings: async (request) => (request?.nodes?.includes('a') ? configs(settings) : { configs: [] }),
     configHistory: async () => ({
       nodes: [{ id: 'a', history: { periods: [period('v', 5, null)], isComplete: true } }],
       members: [report],
     }),
-    member: () => node as ReturnType<ClusterClient['member']>,
-    ...more,
+    node: () => ({ config }) as unknown as NodeClient,
+    ...others,
   };
 }
 
@@ -88,17 +93,15 @@ const noEvents = async () => [];
 
 describe('what is known of a node', () => {
   it('is its text, its settings and its versions', async () => {
-    const state = await loadNodeConfig(fakeCluster({ settings: async () => SETTINGS }), 'a', async () => [
-      event('config-file-differs', 9, {}),
-    ]);
+    const state = await loadNodeConfig(fakeClient(SETTINGS), 'a', async () => [event('config-file-differs', 9, {})]);
     expect(state).toMatchObject({ id: 'a', text: 'x = 1\n', source: null, report, startedMs: 7, editedMs: 9 });
     expect(state).toMatchObject({ settings: SETTINGS, settingsProblem: null, historyProblem: null, isComplete: true });
     expect(state.versions).toMatchObject([{ version: 'v', cause: 'first seen' }]);
   });
 
   it('has the source of a configuration that is not TOML, and does without it', async () => {
-    const settings = async () => ({ ...SETTINGS, format: 'yaml' });
-    const load = (config: () => Promise<never>) => loadNodeConfig(fakeCluster({ settings, config }), 'a', noEvents);
+    const load = (config: () => Promise<never>) =>
+      loadNodeConfig(fakeClient({ ...SETTINGS, format: 'yaml' }, { config }), 'a', noEvents);
     const source = await load(async () => ({ config: 'x: 1\n' }) as never);
     expect(source).toMatchObject({ text: 'x = 1\n', source: 'x: 1\n' });
     const failing = await load(async () => Promise.reject(new PortholeError('UNREACHABLE', 'gone')));
@@ -109,7 +112,7 @@ describe('what is known of a node', () => {
     const fail = async () => {
       throw new PortholeError('NOT_SUPPORTED', 'only the contract');
     };
-    const state = await loadNodeConfig(fakeCluster({ settings: fail }, { configHistory: fail }), 'a', fail);
+    const state = await loadNodeConfig(fakeClient(null, { configHistory: fail }), 'a', fail);
     expect(state).toMatchObject({ text: 'x = 1\n', settings: null, versions: [], isComplete: false });
     expect(state).toMatchObject({
       settingsProblem: { code: 'NOT_SUPPORTED' },
@@ -122,14 +125,12 @@ describe('what is known of a node', () => {
       nodes: [{ id: 'a', history: null }],
       members: [{ ...report, outcome: 'timeout' as const, detail: 'no response within 5000 ms' }],
     });
-    const cluster = fakeCluster({ settings: async () => SETTINGS }, { configHistory });
-    await expect(loadNodeConfig(cluster, 'a', noEvents)).rejects.toThrow(
-      'the history of a: no response within 5000 ms',
-    );
+    const client = fakeClient(SETTINGS, { configHistory });
+    await expect(loadNodeConfig(client, 'a', noEvents)).rejects.toThrow('the history of a: no response within 5000 ms');
   });
 
   it('says that a node is unknown', async () => {
-    const state = await loadNodeConfig(fakeCluster({ settings: async () => SETTINGS }), 'b', noEvents);
+    const state = await loadNodeConfig(fakeClient(SETTINGS), 'b', noEvents);
     expect(state).toMatchObject({
       text: null,
       report: { outcome: 'gone', detail: 'no node named "b" in the cluster' },
@@ -142,17 +143,8 @@ describe('what is known of a node', () => {
       leaving.abort(new Error('left'));
       throw new Error('broken off');
     };
-    await expect(loadNodeConfig(fakeCluster({ settings }), 'a', noEvents, { signal: leaving.signal })).rejects.toThrow(
-      'left',
-    );
+    await expect(
+      loadNodeConfig(fakeClient(SETTINGS, { settings }), 'a', noEvents, { signal: leaving.signal }),
+    ).rejects.toThrow('left');
   });
-});
-
-it('reads versions of a node that does not respond where they were recorded', async () => {
-  const from = (name: string) =>
-    ({ configVersion: async (version: string) => ({ version, config: name, settings: [] }) }) as unknown as NodeState;
-  const cluster = fakeCluster(from('itself'), { recordedMember: () => from('recorded') });
-  const load = async (outcome: 'ok' | 'refused') =>
-    (await loadVersions(cluster, { id: 'a', report: { ...report, outcome } }, ['v'], {}))[0]?.config;
-  expect([await load('ok'), await load('refused')]).toEqual(['itself', 'recorded']);
 });

@@ -1,6 +1,7 @@
 import {
   type CallOptions,
-  type ClusterClient,
+  type Client,
+  type ClusterConfig,
   type MemberReport,
   type NodeSettings,
   PortholeError,
@@ -48,32 +49,31 @@ const MAX_VERSIONS = 200;
 /** A change while the node was down is noticed when it starts, and so is another version of the program. */
 const START_MS = 10_000;
 
-type Cluster = Pick<ClusterClient, 'config' | 'configHistory' | 'member' | 'recordedMember'>;
+type ConfigClient = Pick<Client, 'settings' | 'configHistory' | 'node'>;
 
 /** Events about configurations of a node; they only add how a change came about. */
 export type LoadConfigEvents = (id: string, signal: AbortSignal | undefined) => Promise<readonly ShownEvent[]>;
 
 /** Loads text, settings and history. For a node that is not responding: as others have recorded it, without settings. */
 export async function loadNodeConfig(
-  cluster: Cluster,
+  client: ConfigClient,
   id: string,
   loadEvents: LoadConfigEvents,
   options: CallOptions = {},
 ): Promise<NodeConfigState> {
-  const node = cluster.member(id);
-  const [configs, settings, history, events] = await Promise.allSettled([
-    cluster.config({ nodes: [id] }, options),
-    node.settings(options),
-    cluster.configHistory({ nodes: [id], limit: MAX_VERSIONS }, options),
+  const node = client.node(id);
+  const [configs, history, events] = await Promise.allSettled([
+    client.settings({ nodes: [id] }, options),
+    client.configHistory({ nodes: [id], limit: MAX_VERSIONS }, options),
     loadEvents(id, options.signal),
   ]);
   options.signal?.throwIfAborted();
   // Each of the others is shown without the rest.
   if (configs.status === 'rejected') throw configs.reason;
-  const format = settledValue(settings)?.format;
+  const found = configs.value.configs.find((one) => one.id === id);
+  const format = found?.settings?.format;
   // Without the source, the TOML made of it is shown.
   const source = format === undefined ? null : await node.config({ ...options, format: 'source' }).catch(() => null);
-  const found = configs.value.configs.find((one) => one.id === id);
   const known = settledValue(history)?.nodes.find((one) => one.id === id)?.history ?? null;
   const past = settledValue(history)?.members.find((member) => member.id === id);
   // It responds, but not in time: what was known of its history stays until it is loaded again.
@@ -85,8 +85,8 @@ export async function loadNodeConfig(
     text: found?.config?.config ?? null,
     report: found?.report ?? unknownReport(id),
     startedMs: found?.config?.node.onlineTime ?? null,
-    settings: settledValue(settings),
-    settingsProblem: settledProblem(settings),
+    settings: found?.settings ?? null,
+    settingsProblem: found?.settings ? null : noSettings(found),
     source: source?.config ?? null,
     versions: toVersions(known?.periods ?? [], settledValue(events) ?? [], isComplete),
     isComplete,
@@ -106,6 +106,14 @@ function settledProblem(result: PromiseSettledResult<unknown>): Problem | null {
 function unknownReport(id: string): MemberReport {
   const detail = `no node named "${id}" in the cluster`;
   return { id, outcome: 'gone', detail, elapsedMs: 0, count: 0, asOfMs: null };
+}
+
+/** A member with only the routes of the contract has a configuration, but no keys. */
+function noSettings(found: ClusterConfig['configs'][number] | undefined): Problem {
+  const isContractOnly = found?.config != null && found.report.asOfMs === null;
+  if (isContractOnly)
+    return toProblem(new PortholeError('NOT_SUPPORTED', 'the node has only the routes of the contract'));
+  return toProblem(new PortholeError('UNREACHABLE', found?.report.detail ?? 'the node is not known'));
 }
 
 function noHistory(report: MemberReport | undefined): Problem {
@@ -169,11 +177,11 @@ export function versionAt(versions: readonly Version[], atMs: number | null): Ve
 
 /** Its text and the one before; of a node that does not respond, as it was recorded. */
 export async function loadVersions(
-  cluster: Pick<Cluster, 'member' | 'recordedMember'>,
-  { id, report }: Pick<NodeConfigState, 'id' | 'report'>,
+  client: Pick<Client, 'node'>,
+  { id }: Pick<NodeConfigState, 'id'>,
   names: readonly string[],
   options: CallOptions,
 ): Promise<ConfigVersion[]> {
-  const node = report.outcome === 'ok' ? cluster.member(id) : (cluster.recordedMember?.(id) ?? cluster.member(id));
+  const node = client.node(id);
   return Promise.all(names.map((version) => node.configVersion(version, options)));
 }

@@ -1,12 +1,11 @@
 import {
-  type ClusterEnd,
+  type ClusterItem,
   type ClusterRecord,
   type MemberReport,
   type MemberSelection,
   PortholeError,
 } from '@porthole/client';
 import { type EventKind, kindsQuery, type ResponseFacts } from '@porthole/contract';
-import { toItems } from '@porthole/records';
 import { readSearch } from '../state/read-search.ts';
 import { session } from '../state/session.ts';
 import { type ShownEvent, shownEvents, withChanges } from './event-text.ts';
@@ -55,11 +54,11 @@ async function readEvents({ kinds, member, ...request }: EventsRequest, signal: 
   const isKind = kindsQuery(kinds);
   const isMember = { kind: 'field', field: 'member', operator: '=', value: member ?? '' } as const;
   const query = member === undefined ? isKind : ({ kind: 'and', nodes: [isKind, isMember] } as const);
-  const batches = session.client.cluster.events(
-    { ...request, limit: MAX_EVENTS, query },
+  const batches = session.client.events(
+    { nodes: ['*'], ...request, limit: MAX_EVENTS, query },
     { signal, budgetMs: BUDGET_MS },
   );
-  const { records, end } = await readSearch(toItems<ClusterRecord, ClusterEnd>(batches));
+  const { records, end } = await readSearch<ClusterItem>(batches);
   const { members, reason, coverage } = end;
   return { records, members, reason, ...(coverage && { coverage }) };
 }
@@ -69,8 +68,7 @@ async function addChanges(events: ShownEvent[], signal: AbortSignal): Promise<Sh
   const changed = [...new Set(events.filter(({ kind }) => kind === 'config-changed').map(({ node }) => node))];
   if (changed.length === 0) return events;
   try {
-    const { cluster } = session.client;
-    const { nodes } = await cluster.configHistory({ nodes: changed, limit: MAX_PERIODS }, { signal });
+    const { nodes } = await session.client.configHistory({ nodes: changed, limit: MAX_PERIODS }, { signal });
     return withChanges(events, nodes);
   } catch (error) {
     // Without them, an event names the keys.

@@ -185,7 +185,7 @@ export const startVersion = new Store<{ id: string; version: string } | null>(nu
 export const cluster = new Resource<ClusterNodes>(
   async (signal) => {
     await session.goHome();
-    const response = await session.client.cluster.nodes({ signal });
+    const response = await session.client.nodes({ signal });
     session.learn(response.nodes);
     const self = response.nodes.find(({ isSelf }) => isSelf);
     if (self && !startVersion.value) startVersion.set({ id: self.id, version: self.node.version });
@@ -195,9 +195,10 @@ export const cluster = new Resource<ClusterNodes>(
 );
 
 /** Configuration keys of the node that serves this page; loaded once, on first use. */
-export const configKeys = new Resource<string[]>(async (signal) =>
-  (await session.client.settings({ signal })).settings.map(({ key }) => key),
-);
+export const configKeys = new Resource<string[]>(async (signal) => {
+  const { configs } = await session.client.settings({}, { signal });
+  return (configs[0]?.settings?.settings ?? []).map(({ key }) => key);
+});
 
 /**
  * The colours of nodes, kept in the browser: whoever has one keeps it when others come and go. A new node gets the

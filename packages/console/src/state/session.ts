@@ -1,4 +1,4 @@
-import { type ClusterNode, createClient, type NodeClient } from '@porthole/client';
+import { type Client, type ClusterNode, createClient } from '@porthole/client';
 import { fallbackMembers } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
 import { Store, tryStorage } from './store.ts';
@@ -38,7 +38,7 @@ export interface SessionDeps {
  * another member; follows continue at their cursors.
  */
 export class Session {
-  readonly client: NodeClient;
+  readonly client: Client;
   /** A token is required: the dialog is open. */
   readonly isTokenDialogOpen = new Store(false);
   /** The user closed the dialog without a token; it does not open again by itself. */

@@ -1,11 +1,5 @@
 import { type Level, PortholeError } from '@porthole/client';
-import {
-  durationText,
-  FILTER_ROWS,
-  isLabelName,
-  parseSpan,
-  timeText,
-} from '@porthole/contract';
+import { durationText, FILTER_ROWS, isLabelName, parseSpan, timeText } from '@porthole/contract';
 import { fieldNamesProblem, formatFieldNames, parseFieldNames } from './field-names.ts';
 import { labelProblem, parseLabels } from './labels.ts';
 import { formatChoice, parseChoice } from './source-text.ts';

@@ -29,9 +29,13 @@ export interface ParseContext {
   maxRecords?: number;
 }
 
+/** What a value is in a request of a program; `time`: epoch milliseconds, `floors`: times by member id. */
+export type ValueKind = 'text' | 'texts' | 'number' | 'time' | 'flag' | 'query' | 'floors';
+
 /** How one parameter is read and written. `encode` writes what `parse` reads back as the same value. */
 export interface Codec<Value> {
   readonly schema: ParameterSchema;
+  readonly kind: ValueKind;
   /** `undefined` where the parameter is absent. `label` names it in errors. */
   parse(texts: readonly string[], label: string, context: ParseContext): Value | undefined;
   /** No texts: the parameter is left out. */
@@ -52,6 +56,8 @@ function invalidParameter(label: string, text: string, expected: string): Portho
   return new PortholeError('PARAMETER_INVALID', `invalid ${label} ${quoteInput(text)}: expected ${expected}`);
 }
 
+const KINDS = { string: 'text', integer: 'number', boolean: 'flag' } as const;
+
 /** The value of a parameter that may be given once; an empty one counts as absent. */
 function one<Value>(
   schema: ParameterSchema,
@@ -60,6 +66,7 @@ function one<Value>(
 ): Codec<Value> {
   return {
     schema,
+    kind: KINDS[schema.type],
     parse(texts, label, context) {
       const only = onlyText(texts, label);
       return only === undefined ? undefined : parse(only, label, context);
@@ -78,6 +85,7 @@ function many(
 ): Codec<readonly string[]> {
   return {
     schema: { ...schema, repeated: true },
+    kind: 'texts',
     parse(texts, label) {
       const values = texts.filter((text) => text !== '');
       if (values.length > max)
@@ -133,6 +141,7 @@ export const cursor = nonEmpty(
 /** Epoch ms; the grammar is in docs/times.md. */
 export const timestamp: Codec<number> = {
   ...one({ type: 'string' }, parseTimestamp, timeText),
+  kind: 'time',
   // A number of milliseconds, however small, is written so that it is not taken for seconds.
   fromProto: (value) => [timeText(Number(value))],
 };
@@ -154,12 +163,13 @@ interface DurationOptions {
 /** Milliseconds or a duration with units, as milliseconds. */
 export function duration({ example, minMs = 1, maxMs = Number.POSITIVE_INFINITY }: DurationOptions): Codec<number> {
   const limit = maxMs === Number.POSITIVE_INFINITY ? '' : `, at most ${maxMs / 3_600_000}h`;
-  return one({ type: 'string' }, (value, label) => {
+  const codec = one<number>({ type: 'string' }, (value, label) => {
     const spanMs = parseSpan(value);
     if (spanMs !== undefined && spanMs >= minMs && spanMs <= maxMs) return spanMs;
     const expected = `a duration like ${example} (units ms, s, m, h, d, w) or milliseconds${limit}`;
     throw invalidParameter(label, value, expected);
   });
+  return { ...codec, kind: 'number' };
 }
 
 /** A computed duration: written as whole milliseconds. An infinite one is left out, so that the node's limit applies. */
@@ -237,6 +247,7 @@ const caseWords = choice(['sensitive', 'insensitive']);
 /** Whether letter case counts. */
 export const caseSensitivity: Codec<boolean> = {
   schema: caseWords.schema,
+  kind: 'flag',
   parse: (values, label, context) => caseWords.parse(values, label, context) === 'sensitive' || undefined,
   encode: (value) => (value ? ['sensitive'] : []),
   fromProto: (value) => (value ? ['sensitive'] : []),
@@ -358,6 +369,7 @@ const MAX_FIELDS = 64;
 /** Names of fields: repeated, or separated by commas. */
 export const fieldNames: Codec<readonly string[]> = {
   schema: { type: 'string', repeated: true },
+  kind: 'texts',
   parse(values, label) {
     const names = [...new Set(values.flatMap((value) => value.split(',')).filter((name) => name !== ''))];
     if (names.length > MAX_FIELDS)
@@ -373,6 +385,7 @@ export const fieldNames: Codec<readonly string[]> = {
 /** Requests of clients may also have the text of a query. */
 export const query: Codec<QueryNode> & { encode(value: QueryNode | string): string[] } = {
   schema: { type: 'string' },
+  kind: 'query',
   parse(values, label) {
     const only = onlyText(values, label);
     return only === undefined ? undefined : parseQuery(only);
@@ -403,6 +416,7 @@ const floorTexts = many(
 /** Epoch ms by member id. */
 export const floors: Codec<Floors> = {
   schema: floorTexts.schema,
+  kind: 'floors',
   parse: (texts, label, context) => {
     const given = floorTexts.parse(texts, label, context);
     const entries = given?.map((value) => {

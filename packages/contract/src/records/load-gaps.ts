@@ -1,6 +1,6 @@
 import { familySource, fileSource } from '@porthole/logs/query';
 import type { FollowItem, FollowQuery, FoundRecord, SearchItem, SearchQuery, StartPoint } from '@porthole/logs/types';
-import type { ClusterFollowItem, ClusterRecord } from '../cluster-state.ts';
+import type { ClusterFollowItem, ClusterItem, ClusterRecord } from '../cluster-state.ts';
 import { codeOf, ERROR_KINDS, errorMessage } from '../errors/errors.ts';
 import type { CallOptions } from '../node-state.ts';
 
@@ -28,9 +28,9 @@ const LONGEST_WAIT_MS = 5000;
 
 export interface GapLoading extends CallOptions {
   /** Searches the log that has the gap: of the node itself, or of the member that the gap names. */
-  search(gap: Gap, query: SearchQuery): AsyncIterable<SearchItem[]>;
+  search(gap: Gap, query: SearchQuery): AsyncIterable<(SearchItem | ClusterItem)[]>;
   /** Called with the newest loaded records of a log: a follow that reconnects must not get them again. */
-  onLoaded?(records: readonly FoundRecord[]): void;
+  onLoaded?(records: readonly (FoundRecord | ClusterRecord)[]): void;
   /** Rejects with the signal's reason as soon as it fires. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -157,15 +157,17 @@ class GapLoad {
         this.#failures = 0;
         this.#start = { cursor: last.cursor };
         this.#lastMs = last.timeMs ?? this.#lastMs;
-        yield records.map((record) => clocks.apply(record, gap)) as AnyFollowItem[];
-        onLoaded?.(records);
+        const loaded = records.map((record) => clocks.apply(record, gap));
+        yield loaded;
+        onLoaded?.(loaded);
       }
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
-      const isTruncated = end.problems.some(({ code }) => code === 'LOG_FILE_TRUNCATED');
+      const problems = end.problems ?? [];
+      const isTruncated = problems.some(({ code }) => code === 'LOG_FILE_TRUNCATED');
       // Truncated while it was read: its content is in a copy, which the next search finds.
       if (isTruncated && ++this.#truncations <= MAX_TRUNCATIONS) return false;
-      if (end.problems.some(({ code }) => LOSSES.has(code))) yield this.#report();
+      if (problems.some(({ code }) => LOSSES.has(code))) yield this.#report();
       if (end.reason === 'exhausted' || end.cursor === null) return true;
       this.#start = { cursor: end.cursor };
     }

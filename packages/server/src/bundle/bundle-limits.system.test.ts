@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createClient } from '@porthole/client';
+import { httpCluster } from '@porthole/client/testing';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { eventually, openBelow, scaled } from '@porthole/logs/testing';
@@ -175,7 +176,7 @@ describe('the limits of a bundle', () => {
 
   it('a timeout ends it with what was collected, and the manifest says so', async () => {
     const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(MEBIBYTE) } }] });
-    const { cluster } = createClient({ url: node?.running.url ?? '' });
+    const cluster = httpCluster(createClient({ url: node?.running.url ?? '' }));
     const { manifest } = await readWhole(cluster, { timeoutMs: 1 });
     expect(manifest.isComplete).toBe(false);
     expect(manifest.missing.at(-1)).toMatchObject({ name: 'logs', reason: expect.stringContaining('bundle.timeout') });
@@ -232,8 +233,9 @@ describe('the room of a bundle is shared fairly', () => {
     lies: Partial<NodeState>,
     name?: string,
   ): Promise<Bundle> {
-    const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(2 * MEBIBYTE) } }, { files }] });
-    const { cluster } = createClient({ url: node?.running.url ?? '' });
+    const [n1, n2] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(2 * MEBIBYTE) } }, { files }] });
+    const urls = { n1: n1?.running.url ?? '', n2: n2?.running.url ?? '' };
+    const cluster = httpCluster(createClient({ url: urls.n1 }), urls);
     const [states, list] = [cluster.member.bind(cluster), cluster.logFiles.bind(cluster)];
     const member = (id: string) => Object.assign(states(id), id === 'n2' && lies);
     const logFiles: ClusterState['logFiles'] = async (...given) => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { createClient, type NodeClient } from '@porthole/client';
+import { type Client, createClient } from '@porthole/client';
 import { startOddServer } from '@porthole/client/testing';
 import { type ClusterEnd, type ClusterNodes, HEARTBEAT_HEADER, type MemberReport } from '@porthole/contract';
 import { pathOfAll } from '@porthole/contract/testing';
@@ -102,11 +102,11 @@ async function search(port: number, query = ''): Promise<{ messages: string[]; r
 }
 
 /** What a follow of the cluster has reported of the member. */
-async function followMember(client: NodeClient) {
+async function followMember(client: Client) {
   const reports: MemberReport[] = [];
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
-  const batches = client.cluster.followLogs({ start: 'end' }, { signal: leaving.signal })[Symbol.asyncIterator]();
+  const batches = client.follow({ nodes: ['*'], start: 'end' }, { signal: leaving.signal })[Symbol.asyncIterator]();
   await batches.next();
   const read = async () => {
     for (;;) {

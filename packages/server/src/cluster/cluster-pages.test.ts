@@ -102,10 +102,10 @@ describe.each([
     const messages = [...first.records, ...second.records].map(({ message }) => message);
     expect(messages).toHaveLength(count * logs * RECORDS);
     expect(new Set(messages).size).toBe(messages.length);
-    const { cluster } = createClient({ url: `http://127.0.0.1:${port}` });
+    const client = createClient({ url: `http://127.0.0.1:${port}` });
     const again: string[] = [];
     const query = { order: 'oldest', limit, before: 0, after: 0, start: { cursor: cursor ?? '' } } as const;
-    for await (const items of cluster.searchLogs(query))
+    for await (const items of client.search({ nodes: ['*'], ...query }))
       for (const item of items) if (item.type === 'record') again.push(item.message);
     // Sorted: all have the same times, and clocks are measured anew now and then.
     expect(again.toSorted()).toEqual(second.records.map(({ message }) => message).toSorted());

@@ -154,7 +154,7 @@ describe('pages of a search through the death of a member', () => {
     const { b, url } = await startCluster();
     const client = createClient({ url });
     const messages: string[] = [];
-    for await (const { message } of client.cluster.records({ order: 'oldest' })) {
+    for await (const { message } of client.records({ nodes: ['*'], order: 'oldest' })) {
       messages.push(message);
       if (messages.length === 1000) await b.stop();
       if (messages.length === 3000) await b.startAgain();

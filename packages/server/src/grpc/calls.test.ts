@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { createClient } from '@porthole/client';
+import { createMemberClient } from '@porthole/client/member';
 import { ERROR_KINDS, type NodeState, PortholeError, searchItems } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
@@ -50,7 +50,7 @@ describe('a path that a client has made up', () => {
 describe('what happened, over gRPC', () => {
   it('is the same as over HTTP: events, of one kind, and the history of the configuration', async () => {
     const { remote, running } = await startPair();
-    const http = createClient({ url: running.url });
+    const http = createMemberClient({ url: running.url });
     const [started] = await collectEvents(http.events({ ...SEARCH, limit: 5 }));
     expect(started).toMatchObject({ level: 'INFO', context: { kind: 'started' } });
     expect(await collectEvents(remote.events(SEARCH))).toEqual([started]);

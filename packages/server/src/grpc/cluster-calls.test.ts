@@ -1,6 +1,5 @@
-import { createClient } from '@porthole/client';
-import type { ClusterEnd, ClusterRecord, ClusterState, MemberReport } from '@porthole/contract';
-import { clusterItems } from '@porthole/contract';
+import { type Client, createClient } from '@porthole/client';
+import type { ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
 import { startTestNode } from '../testing/index.ts';
 import type { NodeSelectionMessage, RecordMessage, SearchEndMessage } from './generated/messages.ts';
@@ -21,7 +20,7 @@ async function startNode() {
   const { running } = await startTestNode({ files: { 'a.log': `${LINES.join('\n')}\n` }, settings });
   const grpc = new Connection(running.node.grpcPort);
   onTestFinished(() => grpc.close());
-  return { grpc, http: createClient({ url: running.url }).cluster };
+  return { grpc, http: createClient({ url: running.url }) };
 }
 
 interface SearchRequest {
@@ -45,10 +44,10 @@ async function search(grpc: Connection, request: SearchRequest) {
   return { records, end };
 }
 
-async function searchHttp(http: ClusterState, limit: number) {
+async function searchHttp(http: Client, limit: number) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  for await (const items of clusterItems(http, { order: 'newest', limit, before: 0, after: 0 })) {
+  for await (const items of http.search({ nodes: ['*'], order: 'newest', limit, before: 0, after: 0 })) {
     for (const item of items) {
       if (item.type === 'end') end = item;
       else records.push(item);
@@ -86,7 +85,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
   // Counts over time.
   {
     const counted = await grpc.call('CountLogs', { selection: SCOPE, bucketMs: 10_000 }, {});
-    const expected = await http.logHistogram({ bucketMs: 10_000, buckets: 60 });
+    const expected = await http.histogram({ nodes: ['*'], bucketMs: 10_000, buckets: 60 });
     expect(counted.buckets.map(({ startMs, nodes }) => ({ startMs, nodes }))).toEqual(
       expected.buckets.map(({ startMs, nodes }) => ({ startMs, nodes: nodeCounts(nodes) })),
     );
@@ -98,7 +97,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
   // Groups.
   {
     const { groups, cluster, ...rest } = await grpc.call('DigestLogs', { selection: SCOPE, onlyNew: false }, {});
-    const expected = await http.logDigest({ limit: 50 });
+    const expected = await http.digest({ nodes: ['*'], limit: 50 });
     expect(groups.map(({ source, count, nodes, sample }) => [source, count, nodes, sample?.node])).toEqual(
       expected.groups.map(({ source, count, nodes, sample }) => [source, count, nodeCounts(nodes), sample.node]),
     );
@@ -109,7 +108,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
   // Fields.
   {
     const { fields, records, cluster } = await grpc.call('ListFields', { selection: SCOPE }, {});
-    const expected = await http.logFields({ limit: 100 });
+    const expected = await http.fields({ nodes: ['*'], limit: 100 });
     expect(fields.map(({ name, distinct, nodes }) => [name, distinct, nodes])).toEqual(
       expected.fields.map(({ name, distinct, nodes }) => [name, distinct, nodeCounts(nodes)]),
     );
@@ -120,7 +119,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
   // Counts by value.
   {
     const { values, cluster } = await grpc.call('CountValues', { selection: SCOPE, by: 'shard', values: [] }, {});
-    const expected = await http.logTop({ by: 'shard', limit: 10 });
+    const expected = await http.top({ nodes: ['*'], by: 'shard', limit: 10 });
     expect(values.map(({ value, count, nodes }) => [value, count, nodes])).toEqual(
       expected.values.map(({ value, count, nodes }) => [value, count, nodeCounts(nodes)]),
     );

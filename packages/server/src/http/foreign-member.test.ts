@@ -152,7 +152,7 @@ it('secrets of a member that masks nothing itself are in no response of any rout
     ]),
   );
   const client = createClient({ url: `http://127.0.0.1:${port}` });
-  const { config } = await client.cluster.member('lindb').config();
+  const { config } = await client.node('lindb').config();
   expect(config).toContain('password = "*');
   expect(config).toContain('port = 9000');
   expectClean(config, 'the SDK');

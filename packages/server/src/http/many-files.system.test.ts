@@ -69,7 +69,7 @@ it('of more files than are read at once, those written last are read, and every 
   expect(records.map(({ message }) => message).toSorted()).toEqual(['alive', ...read].toSorted());
   expect(end).toMatchObject({ problems: [PROBLEM], members });
   const found: string[] = [];
-  for await (const { message } of createClient({ url }).cluster.records({ limit: 1 })) found.push(message);
+  for await (const { message } of createClient({ url }).records({ nodes: ['*'], limit: 1 })) found.push(message);
   expect(found).toEqual(['alive']);
   // The list names them all.
   expect(await requestJson<unknown[]>(port, '/api/v1/log/list')).toHaveLength(OLD + 1);

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClientOptions, createClient } from '@porthole/client';
+import { createMemberClient } from '@porthole/client/member';
 import { getMemberPath } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,7 @@ const FILES = { 'a.log': LINE.repeat(50), 'b.log.1': 'text\n' };
 /** Two nodes: one that is asked, and behind it a real one, reached as members are. */
 async function startMember(options: Partial<ClientOptions> = {}) {
   const behind = await startTestNode({ files: FILES });
-  const client = createClient({ url: behind.running.url, headers: { 'Porthole-Via': 'asking' }, ...options });
+  const client = createMemberClient({ url: behind.running.url, headers: { 'Porthole-Via': 'asking' }, ...options });
   const cluster = new FakeCluster({ 'broker-1': client });
   return { behind, cluster, ...(await serveCluster(cluster)) };
 }
@@ -117,7 +118,7 @@ describe('a node behind another', () => {
 
   it('is reachable by the SDK through the other one as if directly', async () => {
     const { behind, port } = await startMember();
-    const member = createClient({ url: `http://127.0.0.1:${port}` }).cluster.member('broker-1');
+    const member = createClient({ url: `http://127.0.0.1:${port}` }).node('broker-1');
     const direct = createClient({ url: behind.running.url });
     expect(await member.listLogs()).toEqual(await direct.listLogs());
     const log = await member.openLog({ file: 'a.log' });

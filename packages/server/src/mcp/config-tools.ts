@@ -2,6 +2,7 @@ import {
   type ClusterNode,
   type ConfigDifference,
   isLabelPattern,
+  type MemberReport,
   type MemberSelection,
   matchesLabels,
   PortholeError,
@@ -31,7 +32,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
       const bad = labels.find((label) => !isLabelPattern(label));
       if (bad !== undefined)
         throw new PortholeError('PARAMETER_INVALID', `labels: ${JSON.stringify(bad)} is not like zone=eu-1`);
-      const { cluster, membership, nodes: all } = await client.cluster.nodes({ signal });
+      const { cluster, membership, nodes: all } = await client.nodes({ signal });
       const nodes = all.filter((node) => matchesLabels(node.labels ?? {}, labels));
       const unlabelled = all.filter(({ role }) => labels.length > 0 && role === 'unknown').map(({ id }) => id);
       const { taken, gaps } = takeFirst(nodes, MOST_NODES, 'nodes');
@@ -60,8 +61,11 @@ export const CONFIG_TOOLS: readonly Tool[] = [
       changed: { type: 'boolean', description: 'Only keys that differ from their default.' },
     },
     async run({ node, key, changed }, { client, signal }) {
-      const state = typeof node === 'string' ? client.cluster.member(node) : client;
-      const { settings, file, disk } = await state.settings({ signal });
+      const state = typeof node === 'string' ? client.node(node) : client;
+      const { configs } = await state.settings({}, { signal });
+      const [found] = configs;
+      if (!found?.settings) throw unanswered('the keys of its configuration', found?.report);
+      const { settings, file, disk } = found.settings;
       const wanted = settings.filter(
         (entry) =>
           (typeof key !== 'string' || entry.key.includes(key)) && (changed !== true || entry.changed !== false),
@@ -86,7 +90,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     },
     async run({ expected, by, ...selection }, { client, signal }) {
       const request = { ...toSelection(selection), ...(typeof by === 'string' && by !== '' && { by }) };
-      const response = await client.cluster.configDiff(request, { signal });
+      const response = await client.configDiff(request, { signal });
       const { roles, members } = response;
       const gaps = describeGaps(response);
       const compared = roles.map(
@@ -119,7 +123,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
     input: MEMBERS,
     async run(selection, { client, signal }) {
-      const response = await client.cluster.logFiles(toSelection(selection), { signal });
+      const response = await client.logFiles({ nodes: ['*'], ...toSelection(selection) }, { signal });
       const { files, members } = response;
       const { taken, gaps } = takeFirst(files, MOST_FILES, 'files');
       const problems = files.flatMap(({ node, name, problem }) => (problem ? [`${node} ${name}: ${problem}`] : []));
@@ -142,6 +146,15 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     },
   },
 ];
+
+/** What a node was asked for and did not return. */
+export function unanswered(what: string, report: MemberReport | undefined): PortholeError {
+  const code = report?.outcome === 'not supported' ? 'NOT_SUPPORTED' : 'UNREACHABLE';
+  return new PortholeError(
+    code,
+    `${report?.id ?? 'the node'} did not return ${what}: ${report?.detail ?? 'no reason'}`,
+  );
+}
 
 /** The members that the arguments of a tool select. */
 export function toSelection({ nodes, role, labels, store }: Readonly<Record<string, unknown>>): MemberSelection {

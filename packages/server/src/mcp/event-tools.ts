@@ -10,8 +10,7 @@ import {
   type Standout,
   toEvent,
 } from '@porthole/contract';
-import { toItems } from '@porthole/records';
-import { toIso, toSelection } from './config-tools.ts';
+import { toIso, toSelection, unanswered } from './config-tools.ts';
 import { collectRecords } from './record-tools.ts';
 import {
   count,
@@ -60,7 +59,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
       const range = { ...(since !== undefined && { fromMs: since }), ...(until !== undefined && { toMs: until }) };
       const { client, signal } = context;
       const request = { ...toSelection(args), ...range };
-      const incident = await client.cluster.incident(request, { signal, budgetMs: EVENTS_MS });
+      const incident = await client.incident({ nodes: ['*'], ...request }, { signal, budgetMs: EVENTS_MS });
       const { headline, steps, standouts, coverage, members, lookedFromMs, lookedToMs } = incident;
       const gaps = coverage.missing.flatMap((part) => (isRest(part) ? [] : [missingText(part)]));
       const shown = takeFirst(steps, MOST_STEPS, 'steps');
@@ -99,9 +98,9 @@ export const EVENT_TOOLS: readonly Tool[] = [
         limit,
       } as const;
       const { client, signal } = context;
-      const found = client.cluster.events(request, { signal, budgetMs: EVENTS_MS });
+      const found = client.events({ nodes: ['*'], ...request }, { signal, budgetMs: EVENTS_MS });
       return {
-        ...(await collectRecords(toItems(found), { limit, textOf: eventText })),
+        ...(await collectRecords(found, { limit, textOf: eventText })),
         next: 'Ask config_at for the values of changed keys, logs_around for what was logged at that time.',
       };
     },
@@ -121,9 +120,11 @@ export const EVENT_TOOLS: readonly Tool[] = [
       const { client, signal } = context;
       const { time: atMs } = await readTimes(context, { time });
       if (atMs === undefined) throw new PortholeError('PARAMETER_INVALID', 'give "time"');
-      const state = typeof node === 'string' ? client.cluster.member(node) : client;
-      const { periods } = await state.configHistory({ atMs, limit: 1 }, { signal });
-      const [period] = periods;
+      const state = typeof node === 'string' ? client.node(node) : client;
+      const { nodes, members } = await state.configHistory({ atMs, limit: 1 }, { signal });
+      const history = nodes[0]?.history;
+      if (!history) throw unanswered('its past configurations', members[0]);
+      const [period] = history.periods;
       if (!period)
         throw new PortholeError('CONFIG_VERSION_NOT_FOUND', `no configuration of ${toIso(atMs)} is kept there`);
       const { settings } = await state.configVersion(period.version, { signal });

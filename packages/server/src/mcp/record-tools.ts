@@ -68,7 +68,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
       const order = args.order === 'oldest' ? 'oldest' : 'newest';
       const start = typeof args.cursor === 'string' ? { start: { cursor: args.cursor } } : {};
       const query = { ...(await toFilter(args, context)), ...toSelection(args), order, limit, ...start } as const;
-      const batches = client.cluster.searchLogs(query, { signal, budgetMs: BUDGET_MS });
+      const batches = client.search({ nodes: ['*'], ...query }, { signal, budgetMs: BUDGET_MS });
       return collectRecords(batches, { limit, cursors: args.cursors === true });
     },
   },
@@ -98,7 +98,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
         ...(newSinceMs !== undefined && { newSinceMs }),
         ...(args.only_new === true && { onlyNew: true }),
       };
-      const response = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
+      const response = await client.digest({ nodes: ['*'], ...query }, { signal, budgetMs: BUDGET_MS });
       const { groups, totalGroups, ungrouped, baseline, members } = response;
       const gaps = describeGaps(response);
       if (totalGroups > groups.length) gaps.push(`about ${totalGroups - groups.length} smaller groups are left out`);
@@ -144,7 +144,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
       const spanMs = (typeof args.seconds === 'number' ? args.seconds : 5) * 1000;
       const at = await toTarget(args, context);
       const request = { at, beforeMs: spanMs, afterMs: spanMs, limit, ...toSelection(args) };
-      const batches = context.client.cluster.around(request, { signal: context.signal });
+      const batches = context.client.around({ nodes: ['*'], ...request }, { signal: context.signal });
       return collectRecords(batches, { limit: MOST_RECORDS, cursors: args.cursors === true });
     },
   },
@@ -162,7 +162,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
     async run({ node, cursor, before, after }, { client, signal }) {
       const around = { before: toCount(before, 0), after: toCount(after, 0) };
       const query = { start: { record: String(cursor) }, order: 'oldest', limit: 1, raw: true, ...around } as const;
-      for await (const items of client.cluster.member(String(node)).searchLogs(query, { signal })) {
+      for await (const items of client.node(String(node)).search(query, { signal })) {
         for (const item of items) {
           if (item.type !== 'record') continue;
           const { raw = '', before: earlier = [], after: later = [] } = item;
@@ -279,7 +279,7 @@ export const FIELD_TOOLS: readonly Tool[] = [
       const { client, signal } = context;
       const limit = toCount(args.limit, DEFAULT_FIELDS);
       const query = { ...(await toFilter(args, context)), ...toSelection(args), limit };
-      const found = await client.cluster.logFields(query, { signal, budgetMs: BUDGET_MS });
+      const found = await client.fields({ nodes: ['*'], ...query }, { signal, budgetMs: BUDGET_MS });
       const gaps = [...describeGaps(found), ...describeCounted(found)];
       if (found.isSample) gaps.push('there is much to read: only some of the records were examined');
       if (found.totalFields > found.fields.length)
@@ -315,7 +315,7 @@ export const FIELD_TOOLS: readonly Tool[] = [
       const { client, signal } = context;
       const limit = toCount(args.limit, DEFAULT_VALUES);
       const query = { by: String(args.field), ...(await toFilter(args, context)), ...toSelection(args), limit };
-      const top = await client.cluster.logTop(query, { signal, budgetMs: BUDGET_MS });
+      const top = await client.top({ nodes: ['*'], ...query }, { signal, budgetMs: BUDGET_MS });
       const gaps = [...describeGaps(top), ...describeCounted(top)];
       if (!top.isExact)
         gaps.push('the counts are estimated, because there are very many values: "atMost" is the upper bound of each');

@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   type ClusterEnd,
   coverageOf,
@@ -17,7 +17,7 @@ import { createZone, type Level, type RecordFilter } from '@porthole/logs';
 
 /** What a tool works with. */
 export interface ToolContext {
-  client: NodeClient;
+  client: Client;
   signal: AbortSignal;
 }
 
@@ -245,7 +245,7 @@ export async function toFilter(
 
 /** Times as the node reads them: by its clock and in its zone. */
 export async function readTimes<Name extends string>(
-  { client, signal }: { client: Pick<NodeClient, 'describe'>; signal: AbortSignal },
+  { client, signal }: { client: Pick<Client, 'describe'>; signal: AbortSignal },
   given: Record<Name, unknown>,
 ): Promise<Partial<Record<Name, number>>> {
   const named = Object.entries(given).flatMap(([name, text]) =>

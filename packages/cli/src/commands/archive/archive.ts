@@ -76,7 +76,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const [{ zone, clock }, shipped, { nodes }] = await Promise.all([
     shownTimes(invocation, client, signal),
     readReports(),
-    client.cluster.nodes({ signal }),
+    client.nodes({ signal }),
   ]);
   const reports = new Map(shipped.map((report) => [report.id, report]));
   const members = nodes.filter((node) => role === undefined || node.role === role);
@@ -177,7 +177,7 @@ export async function verify(invocation: Invocation): Promise<number> {
   const selection: MemberSelection = { ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };
   const range = { fromMs: Math.floor(since / DAY_MS) * DAY_MS, toMs: clockMs - UNSHIPPED_MS };
   const count = (store: 'nodes' | 'archive') =>
-    client.cluster.logHistogram({ ...selection, ...range, bucketMs: DAY_MS, buckets: 1, store }, { signal });
+    client.histogram({ nodes: ['*'], ...selection, ...range, bucketMs: DAY_MS, buckets: 1, store }, { signal });
   const [onDisk, inArchive] = await Promise.all([count('nodes'), count('archive')]);
   const days = compareDays(onDisk, inArchive);
   if (invocation.text('output') === 'json')

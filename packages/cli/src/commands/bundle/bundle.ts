@@ -3,7 +3,7 @@ import { mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   type BundleManifest,
   type BundleRequest,
@@ -64,7 +64,7 @@ function buildRequest(invocation: Invocation, clock: RequestClock): BundleReques
 
 interface FetchOptions {
   invocation: Invocation;
-  node: NodeClient;
+  node: Client;
   request: BundleRequest;
   signal: AbortSignal;
 }

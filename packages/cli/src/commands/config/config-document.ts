@@ -51,7 +51,7 @@ async function readMember(invocation: Invocation, where: string): Promise<Config
   const id = where.slice(0, -1);
   const node = await openNode(invocation);
   const { configs } = await queryCluster(node, (cluster) =>
-    cluster.config({ nodes: [id] }, { signal: interruptSignal() }),
+    cluster.settings({ nodes: [id] }, { signal: interruptSignal() }),
   );
   const found = configs.find((each) => each.id === id);
   if (!found?.config) {
@@ -75,7 +75,7 @@ export async function readSource(invocation: Invocation, where?: string): Promis
   const node = await openNode(invocation, isMember ? undefined : where);
   const options = { format: 'source', signal: interruptSignal() } as const;
   const { config } = isMember
-    ? await queryCluster(node, (cluster) => cluster.member(where.slice(0, -1)).config(options))
+    ? await queryCluster(node, (cluster) => cluster.node(where.slice(0, -1)).config(options))
     : await node.config(options);
   // As above: other nodes do not mask their secrets.
   return (await viewConfig(splitSource(config), [])).source;

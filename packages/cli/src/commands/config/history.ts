@@ -1,10 +1,10 @@
-import type { NodeClient } from '@porthole/client';
 import {
   type ConfigPeriod,
   coverageOf,
   failures,
   missingText,
   readTime,
+  reportText,
   type SettingJson,
   type VersionChange,
 } from '@porthole/contract';
@@ -31,7 +31,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const [key] = args;
   const limit = invocation.number('limit') ?? DEFAULT_LIMIT;
   const { nodes, members } = await queryCluster(client, (cluster) =>
-    cluster.configHistory({ limit, ...(key !== undefined && { key }), ...selection(invocation) }, { signal }),
+    cluster.configHistory(
+      { nodes: ['*'], limit, ...(key !== undefined && { key }), ...selection(invocation) },
+      { signal },
+    ),
   );
   const periods = nodes
     .flatMap(({ id, history }) => (history?.periods ?? []).map((period): NodePeriod => ({ ...period, node: id })))
@@ -53,12 +56,17 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal, args } = invocation;
   const [text = '', ...keys] = args;
-  const node = await memberOf(invocation);
-  const { zone, clock } = await shownTimes(invocation, node, signal);
+  const client = await openNode(invocation);
+  const id = invocation.text('node');
+  const node = id === undefined ? client : client.node(id);
+  const { zone, clock } = await shownTimes(invocation, client, signal);
   const reading = readTime(text, clock);
   if (!('timeMs' in reading)) throw new ProgramError(`invalid time ${JSON.stringify(text)}: ${reading.problem}`);
   const { timeMs: atMs } = reading;
-  const [period] = (await node.configHistory({ atMs, limit: 1 }, { signal })).periods;
+  const { nodes, members } = await node.configHistory({ atMs, limit: 1 }, { signal });
+  const history = nodes[0]?.history;
+  if (!history) throw new ProgramError(`its past configurations are not known: ${members.map(reportText).join('; ')}`);
+  const [period] = history.periods;
   if (!period)
     throw new ProgramError(
       `no configuration of ${formatTime(atMs, zone)} is known; "porthole config history" lists them`,
@@ -74,14 +82,6 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const found = settings.filter(({ key }) => isWanted(key));
   await terminal.write(found.map(({ key, value }) => `${key} = ${JSON.stringify(value)}\n`).join(''));
   return found.length === 0 ? EXIT.different : EXIT.ok;
-}
-
-async function memberOf(
-  invocation: Invocation,
-): Promise<Pick<NodeClient, 'describe' | 'configHistory' | 'configVersion'>> {
-  const client = await openNode(invocation);
-  const id = invocation.text('node');
-  return id === undefined ? client : client.cluster.member(id);
 }
 
 function selection(invocation: Invocation): { nodes?: string[] } {

@@ -62,13 +62,8 @@ async function isMember(invocation: Invocation, pattern: string): Promise<boolea
 /** When a record was logged, by the clock of the queried node. */
 async function findTime(invocation: Invocation, at: { node: string; cursor: string }): Promise<number> {
   const node = await openNode(invocation);
-  for await (const items of node.cluster.around({
-    at,
-    beforeMs: 1,
-    afterMs: 1,
-    limit: DEFAULT_RECORDS,
-    nodes: [at.node],
-  }))
+  const request = { at, beforeMs: 1, afterMs: 1, limit: DEFAULT_RECORDS, nodes: [at.node] };
+  for await (const items of node.around(request))
     for (const item of items) {
       if (item.type !== 'record' || item.cursor !== at.cursor) continue;
       const timeMs = item.atMs ?? item.timeMs;
@@ -82,7 +77,7 @@ async function printCluster(invocation: Invocation, nodes: readonly string[]): P
   const signal = interruptSignal();
   const { terminal } = invocation;
   const node = await openNode(invocation);
-  const backend = clusterBackend(node, {}, await queryCluster(node, () => node.describe({ signal })));
+  const backend = clusterBackend(node, { nodes: ['*'] }, await queryCluster(node, () => node.describe({ signal })));
   const source: LogSource = { ...backend, label: 'all nodes', selection: {}, maxRecords: Number.POSITIVE_INFINITY };
   const zone = shownZone(invocation, [source]);
   const at = parseAnchor(invocation, source, zone);
@@ -91,7 +86,7 @@ async function printCluster(invocation: Invocation, nodes: readonly string[]): P
   const printer = new RecordPrinter(terminal, { style, hasContext: false, signal, receipt });
   let count = 0;
   try {
-    for await (const items of node.cluster.around(buildRequest(invocation, { at, nodes }), { signal })) {
+    for await (const items of node.around(buildRequest(invocation, { at, nodes }), { signal })) {
       const records = items.filter((item): item is ClusterRecord => item.type === 'record');
       count += records.length;
       await printer.print(records.map((record) => ({ source, record })));
@@ -116,7 +111,7 @@ function buildRequest(
     beforeMs: aroundMs,
     afterMs: aroundMs,
     limit: invocation.number('limit') ?? DEFAULT_RECORDS,
-    ...(nodes.length > 0 && { nodes }),
+    nodes: nodes.length > 0 ? nodes : ['*'],
     ...memberSelection(invocation),
     ...storeFlag(invocation),
   };

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import { formatBytes } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
@@ -34,11 +34,11 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** The node itself has the file, or with `NODE:FILE` that member of its cluster. */
-async function findFile(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
+async function findFile(node: Client, word: string): Promise<{ holder: FileHolder; file: string }> {
   const found = word.includes(':') ? await resolveNodeRef(node, word) : undefined;
   if (!found) return { holder: node, file: word };
   if (found.file === undefined) throw new ProgramError(`${word} names no file; "porthole logs ls ${word}" lists them`);
-  return { holder: node.cluster.member(onlyMember(found)), file: found.file };
+  return { holder: node.node(onlyMember(found)), file: found.file };
 }
 
 interface FetchOptions {

@@ -1,3 +1,4 @@
+import type { NodeClient } from '@porthole/client';
 import { fileSource, type LogFilesOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import type { LinePart } from '@porthole/logs/types';
@@ -15,15 +16,18 @@ import { localOptions } from '../../sources/source-flags.ts';
 /** More files of a directory or node are not described: each is read at both ends. */
 const MOST_FILES = 20;
 
+/** Of another node, the time of the last write may be unknown. */
+type FileDetails = Omit<LogFileDetails, 'modifiedMs'>;
+
 /** A directory or a node, and which of its files; `undefined`: all. */
 interface Target {
-  logFiles(options?: LogFilesOptions): Promise<LogFileDetails[]>;
+  logFiles(options?: LogFilesOptions): Promise<FileDetails[]>;
   file: string | undefined;
   node?: string;
   close?(): Promise<void>;
 }
 
-type Described = LogFileDetails & { target?: string; node?: string };
+type Described = FileDetails & { target?: string; node?: string };
 
 /** Shows what log files are read as: where time and level are, the zone, samples, and lines that do not fit. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -49,11 +53,11 @@ export async function run(invocation: Invocation): Promise<number> {
   return found.some(({ problem }) => problem) ? EXIT.partial : EXIT.ok;
 }
 
-async function describeFiles(target: Target, terminal: Terminal): Promise<LogFileDetails[]> {
+async function describeFiles(target: Target, terminal: Terminal): Promise<FileDetails[]> {
   const names = target.file === undefined ? (await target.logFiles()).map(({ name }) => name) : [target.file];
   if (names.length > MOST_FILES)
     terminal.note(`the first ${MOST_FILES} of ${names.length} files; name others to see what they are read as`);
-  const described: LogFileDetails[] = [];
+  const described: FileDetails[] = [];
   for (const file of names.slice(0, MOST_FILES))
     described.push(...(await target.logFiles({ src: [fileSource(file)] })));
   if (described.length === 0 && target.file !== undefined)
@@ -70,11 +74,16 @@ async function findTargets(invocation: Invocation, where: string | undefined): P
   }
   const node = await openNode(invocation, isNode ? where : undefined);
   const ref = !isNode && where.includes(':') ? await resolveNodeRef(node, where) : undefined;
-  if (!ref) return [{ logFiles: (options) => node.logFiles(options), file: isNode ? undefined : where }];
+  if (!ref) return [{ logFiles: (options) => filesOf(node, options), file: isNode ? undefined : where }];
   return ref.ids.map((id) => {
-    const member = node.cluster.member(id);
-    return { logFiles: (options) => member.logFiles(options), file: ref.file, node: id };
+    const member = node.node(id);
+    return { logFiles: (options) => filesOf(member, options), file: ref.file, node: id };
   });
+}
+
+async function filesOf(node: Pick<NodeClient, 'logFiles'>, { src }: LogFilesOptions = {}): Promise<FileDetails[]> {
+  const { files } = await node.logFiles(src ? { src } : {});
+  return files.map(({ node: _node, ...file }) => file);
 }
 
 const INDENT = '  ';

@@ -68,8 +68,9 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   if (where !== undefined && !isAddress) throw new ProgramError(`${where}: no such file or directory`);
   const node = await openNode(invocation, where);
   try {
-    const files = await node.logFiles();
-    return { files, logZone: createZone((await node.describe()).timeZone) };
+    const { files } = await node.logFiles();
+    const own = files.map(({ node: _node, ...file }) => file);
+    return { files: own, logZone: createZone((await node.describe()).timeZone) };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
     return { files: await node.listLogs(), logZone: createZone(invocation.text('log-zone')) };
@@ -84,7 +85,7 @@ async function listMembers(
 ): Promise<Listing> {
   const isAddress = file !== undefined && isUrl(file);
   const node = await openNode(invocation, isAddress ? file : undefined);
-  const response = await queryCluster(node, (cluster) => cluster.logFiles(members));
+  const response = await queryCluster(node, (cluster) => cluster.logFiles({ nodes: ['*'], ...members }));
   receipt.add(response);
   const files = response.files.filter(({ name }) => file === undefined || isAddress || name === file);
   return { files, logZone: createZone((await node.describe()).timeZone) };

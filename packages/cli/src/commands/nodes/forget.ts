@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { type ClusterState, coverageOf, failures, missingText } from '@porthole/contract';
+import type { Client } from '@porthole/client';
+import { coverageOf, failures, missingText } from '@porthole/contract';
 import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatCount } from '../../output/format-units.ts';
@@ -25,11 +26,11 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** What is lost for good: what the nodes still have of it. */
-async function describeLoss(cluster: ClusterState, id: string, signal: AbortSignal): Promise<string> {
+async function describeLoss(client: Client, id: string, signal: AbortSignal): Promise<string> {
   const selection = { nodes: [id] };
   const [histogram, listed] = await Promise.all([
-    cluster.logHistogram({ ...selection, buckets: 1, store: 'nodes' }, { signal }),
-    cluster.logFiles(selection, { signal }),
+    client.histogram({ ...selection, buckets: 1, store: 'nodes' }, { signal }),
+    client.logFiles(selection, { signal }),
   ]);
   const { state, asOfMs } = histogram.members.find((report) => report.id === id) ?? {};
   const counts = histogram.buckets.flatMap((bucket) => Object.values(bucket.counts));

@@ -1,4 +1,4 @@
-import type { NodeClient } from '@porthole/client';
+import type { Client } from '@porthole/client';
 import {
   type ClusterNode,
   type ClusterNodes,
@@ -65,17 +65,17 @@ interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
 }
 
 /** A node that only implements the contract knows only itself. */
-async function fetchNodes(client: NodeClient): Promise<NodesResponse> {
+async function fetchNodes(client: Client): Promise<NodesResponse> {
   return unlessUnsupported<NodesResponse>(
     async () => {
-      const { nodes, membership } = await client.cluster.nodes();
+      const { nodes, membership } = await client.nodes();
       return { nodes, membership, nowMs: (await client.describe()).clockMs };
     },
     async () => ({ nodes: [await describeSelf(client)], nowMs: Date.now() }),
   );
 }
 
-async function describeSelf(client: NodeClient): Promise<ClusterNode> {
+async function describeSelf(client: Client): Promise<ClusterNode> {
   const startedMs = performance.now();
   const { node } = await client.config();
   const elapsedMs = Math.round(performance.now() - startedMs);

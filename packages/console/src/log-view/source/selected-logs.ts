@@ -1,8 +1,8 @@
 import {
-  type ClusterClient,
   type ClusterEnd,
   type ClusterFollowItem,
   type MemberSelection,
+  type NodeClient,
   PortholeError,
   type RecordFilter,
 } from '@porthole/client';
@@ -38,10 +38,10 @@ type FollowAfter = Exclude<FollowRequest['from'], 'end'>;
 /** The logs that a view selects, of all nodes that have them: each question is one request. */
 export class SelectedLogs implements LogSource {
   readonly nodes: readonly string[];
-  readonly #client: ClusterClient;
+  readonly #client: NodeClient;
   readonly #selection: MemberSelection;
 
-  constructor(client: ClusterClient, choices: Pick<LogsView, 'sources' | 'labels'>) {
+  constructor(client: NodeClient, choices: Pick<LogsView, 'sources' | 'labels'>) {
     this.nodes = [...new Set(choices.sources.map(({ node }) => node).filter((node) => !isPattern(node)))];
     this.#client = client;
     this.#selection = toSelection(choices);
@@ -61,20 +61,20 @@ export class SelectedLogs implements LogSource {
     options: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[]> {
     const start = from === 'end' ? from : { timeMs: await this.#timeAfter(from, options) };
-    yield* this.#client.followLogs({ ...this.#asked(filter), start, raw: true }, { ...options, gaps: 'report' });
+    yield* this.#client.follow({ ...this.#asked(filter), start, raw: true }, { ...options, gaps: 'report' });
   }
 
   histogram: LogSource['histogram'] = async ({ filter, ...counted }, options) =>
-    this.#client.logHistogram({ ...this.#asked(filter), ...counted }, options);
+    this.#client.histogram({ ...this.#asked(filter), ...counted }, options);
 
   fields: LogSource['fields'] = async ({ filter, ...counted }, options) =>
-    this.#client.logFields({ ...this.#asked(filter), ...counted }, options);
+    this.#client.fields({ ...this.#asked(filter), ...counted }, options);
 
   top: LogSource['top'] = async ({ filter, ...counted }, options) =>
-    this.#client.logTop({ ...this.#asked(filter), ...counted }, options);
+    this.#client.top({ ...this.#asked(filter), ...counted }, options);
 
   digest: LogSource['digest'] = async ({ filter, ...counted }, options) =>
-    this.#client.logDigest({ ...this.#asked(filter), ...counted }, options);
+    this.#client.digest({ ...this.#asked(filter), ...counted }, options);
 
   extent: LogSource['extent'] = async (options) => {
     const { files } = await this.#client.logFiles(this.#selection, options);
@@ -92,7 +92,7 @@ export class SelectedLogs implements LogSource {
     const isOlder = direction === 'older';
     const order = isOlder ? 'newest' : 'oldest';
     const query = { ...this.#asked(filter), ...position, order, limit, before: 0, after: 0, raw: true } as const;
-    const { records, end } = await readSearch(this.#client.searchLogs(query, options));
+    const { records, end } = await readSearch(this.#client.search(query, options));
     const shown = sortRecords(records, direction);
     return {
       records: isOlder ? shown.reverse() : shown,

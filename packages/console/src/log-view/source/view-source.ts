@@ -21,5 +21,5 @@ export function toFilter(view: LogsView, nowMs: number): RowFilter {
 }
 
 export function openSource(view: LogsView): LogSource {
-  return new SelectedLogs(session.client.cluster, view);
+  return new SelectedLogs(session.client, view);
 }

@@ -332,7 +332,7 @@ function pairText(rows: readonly DiffRow[]): string {
 
 /** The text of a node, and the fingerprints of its secrets as far as it reports them. */
 async function loadSide(id: string, signal: AbortSignal) {
-  const { configs } = await session.client.cluster.config({ nodes: [id] }, { signal });
+  const { configs } = await session.client.settings({ nodes: [id] }, { signal });
   const found = configs.find((one) => one.id === id);
   // Without settings, its secrets are said to be not compared.
   const fingerprints = new Map((found?.settings?.settings ?? []).map(({ key, fingerprint }) => [key, fingerprint]));

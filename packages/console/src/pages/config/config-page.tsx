@@ -34,7 +34,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
     JSON.stringify([labels, by]),
     (signal) => {
       const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
-      return session.client.cluster.configDiff(request, { signal });
+      return session.client.configDiff(request, { signal });
     },
     { everyMs: REFRESH_MS },
   );
@@ -116,7 +116,7 @@ function useNodeId(wanted: string | null): Pick<Loaded<unknown>, 'failure' | 're
   const nodes = useStore(cluster.state).value?.nodes;
   const { value, failure, reload } = useLoaded(String(wanted === null), async (signal) => {
     if (wanted !== null) return null;
-    const response = await session.client.cluster.configHistory({ limit: 1 }, { signal });
+    const response = await session.client.configHistory({ nodes: ['*'], limit: 1 }, { signal });
     const changed = response.nodes.flatMap(({ id, history }) => {
       const [newest] = history?.periods ?? [];
       return newest?.changes ? [{ id, fromMs: newest.fromMs }] : [];
@@ -185,7 +185,7 @@ interface LoadedConfigProps {
 
 /** What is known of one node, loaded again from time to time. */
 function LoadedConfig({ id, urlOf, children }: LoadedConfigProps) {
-  const loaded = useLoaded(id, (signal) => loadNodeConfig(session.client.cluster, id, loadConfigEvents, { signal }), {
+  const loaded = useLoaded(id, (signal) => loadNodeConfig(session.client, id, loadConfigEvents, { signal }), {
     everyMs: REFRESH_MS,
   });
   const { value, failure } = loaded;

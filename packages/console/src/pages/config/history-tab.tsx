@@ -158,7 +158,7 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
   const before = versions[versions.findIndex(({ fromMs }) => fromMs === version.fromMs) + 1];
   const names = [version.version, ...(before && changes ? [before.version] : [])];
   const { value, failure, reload } = useLoaded(`${id} ${names.join(' ')} ${report.outcome}`, (signal) =>
-    loadVersions(session.client.cluster, state, names, { signal }),
+    loadVersions(session.client, state, names, { signal }),
   );
   const [right = [], left] = useMemo(() => (value ?? []).map(({ config }) => tomlLines(config)), [value]);
   const rows = useMemo(() => left && diffLines(left, right), [left, right]);

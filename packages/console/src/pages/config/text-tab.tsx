@@ -118,7 +118,7 @@ function useLastChange(state: NodeConfigState, lines: readonly TomlLine[] | null
   const [now, before] = state.versions;
   const name = now?.changes && before ? before.version : '';
   const { value } = useLoaded(`${state.id} ${name}`, async (signal) =>
-    name === '' ? [] : loadVersions(session.client.cluster, state, [name], { signal }),
+    name === '' ? [] : loadVersions(session.client, state, [name], { signal }),
   );
   return useMemo(() => {
     const [old] = value ?? [];

@@ -54,7 +54,7 @@ export function IncidentReport({ view }: { view: IncidentsView }) {
   const { range, labels } = view;
   const incident = useLoaded(JSON.stringify([range, labels]), (signal) => {
     const request = { ...(labels.length > 0 && { labels }), ...closedRange(range, Date.now()) };
-    return session.client.cluster.incident(request, { signal, budgetMs: INCIDENT_MS });
+    return session.client.incident({ nodes: ['*'], ...request }, { signal, budgetMs: INCIDENT_MS });
   });
   const { value, failure } = incident;
   return (

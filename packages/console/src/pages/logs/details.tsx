@@ -283,7 +283,7 @@ function RecordRest({ record }: { record: ShownRecord }) {
         start: record.offset + shown,
         end: Math.min(record.offset + record.bytes, record.offset + shown + PIECE_BYTES),
       };
-      const member = session.client.cluster.member(record.node);
+      const member = session.client.node(record.node);
       const bytes = await readBytes(member, { file: record.file, text: true, ...range }, signal);
       const buffer = await bytes.arrayBuffer();
       if (signal.aborted) return;
@@ -328,7 +328,7 @@ function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
   const { value, failure } = useDetail(record, async (signal) => {
     const items: ClusterItem[] = [];
     const request = { at: { node, cursor }, beforeMs: AROUND_MS, afterMs: AROUND_MS, limit: PER_NODE };
-    for await (const batch of session.client.cluster.around(request, { signal })) items.push(...batch);
+    for await (const batch of session.client.around({ nodes: ['*'], ...request }, { signal })) items.push(...batch);
     const end = items.find((item) => item.type === 'end');
     return { records: pickNearbyRecords(items, record), coverage: coverageOf(end ?? { reason: 'cancelled' }) };
   });
@@ -415,7 +415,7 @@ function useSamePattern(record: ShownRecord, query: QueryNode | undefined) {
     if (!query) return null;
     const { fromMs, toMs } = span;
     const request = { query, fromMs, toMs, limit: GROUPS };
-    return countPattern(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
+    return countPattern(await session.client.digest({ nodes: ['*'], ...request }, { signal, budgetMs: BUDGET_MS }));
   });
   return { ...detail, span };
 }

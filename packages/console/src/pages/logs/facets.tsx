@@ -384,7 +384,7 @@ function LabelFacet({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
 /** The logs of a node: a click shows only this one of them, on others those, too. */
 function NodeLogs({ node, view, change }: { node: string } & Pick<FacetsProps, 'view' | 'change'>) {
   const { value, failure, isLoading, reload } = useLoaded(node, async (signal) => {
-    const { files } = await session.client.cluster.logFiles({ nodes: [node] }, { signal });
+    const { files } = await session.client.logFiles({ nodes: [node] }, { signal });
     return fileFamilies(files);
   });
   if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={reload} />;

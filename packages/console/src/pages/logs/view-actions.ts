@@ -68,7 +68,7 @@ async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<v
     const { signal } = new AbortController();
     const end = offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES;
     const range = { file, start: offset - AROUND_BYTES, end };
-    const content = await readBytes(session.client.cluster.member(node), range, signal);
+    const content = await readBytes(session.client.node(node), range, signal);
     saveContent(content, file);
     showNotice(`Downloaded ${formatBytes(content.size)}`);
   } catch (thrown) {

@@ -49,7 +49,10 @@ export async function loadErrorStrip(
   const cells = stripRange(closedRange(range, Date.now()));
   const { fromMs, toMs, bucketMs } = cells;
   const request = { ...selection, fromMs, toMs, bucketMs, buckets: CELLS, minLevel: 'ERROR' } as const;
-  return errorStrip(cells, await session.client.cluster.logHistogram(request, { signal, budgetMs: COUNT_MS }));
+  return errorStrip(
+    cells,
+    await session.client.histogram({ nodes: ['*'], ...request }, { signal, budgetMs: COUNT_MS }),
+  );
 }
 
 export function stripRange({ fromMs, toMs }: { fromMs: number; toMs: number }): StripRange {

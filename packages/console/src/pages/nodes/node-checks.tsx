@@ -1,13 +1,9 @@
-import type { ClusterNode, NodeDescription } from '@porthole/client';
+import type { ClusterNode } from '@porthole/client';
 import { cluster } from '../../state/resource.ts';
-import { session } from '../../state/session.ts';
 import { Card } from '../../ui/controls.tsx';
-import { formatCounted, formatSpan } from '../../ui/format.ts';
-import { useLoaded, useResource } from '../../ui/hooks.ts';
-import { LoadedNote } from '../../ui/notes.tsx';
+import { formatSpan } from '../../ui/format.ts';
+import { useResource } from '../../ui/hooks.ts';
 import { clockText, isClockOff, stateText, waitingText } from './node-health.ts';
-
-const DESCRIPTION_MS = 10_000;
 
 interface Check {
   name: string;
@@ -26,12 +22,7 @@ export function ChecksCard({ node }: { node: ClusterNode }) {
 }
 
 function UpChecks({ node, self }: { node: ClusterNode; self: string }) {
-  const { id } = node;
-  const description = useLoaded(id, (signal) => session.client.cluster.member(id).describe({ signal }), {
-    everyMs: DESCRIPTION_MS,
-  });
-  const about = description.value;
-  const all = [...seenChecks(node, self), ...archiveChecks(about)];
+  const all = [...seenChecks(node, self), ...archiveChecks(node)];
   const passed = all.filter(({ isOk }) => isOk);
   return (
     <>
@@ -40,13 +31,6 @@ function UpChecks({ node, self }: { node: ClusterNode; self: string }) {
         <summary>{passed.length === 1 ? '1 check passes' : `${passed.length} checks pass`}</summary>
         <CheckList checks={passed} />
       </details>
-      <LoadedNote loaded={description} what="The description" />
-      {about && (
-        <p class="dim wraps card-note">
-          {about.observes === 'self' ? 'Shows its own logs' : 'Shows the service beside it'} · Porthole{' '}
-          {about.versions.porthole} · Node.js {about.versions.node} · {about.capabilities.length} operations
-        </p>
-      )}
     </>
   );
 }
@@ -83,10 +67,8 @@ function seenChecks(node: ClusterNode, self: string): Check[] {
   ];
 }
 
-function archiveChecks(about: NodeDescription | null): Check[] {
-  if (!about?.archive) return [];
-  const { problem, lostBytes, shippedRecords } = about.archive;
-  const shipped = `${formatCounted(shippedRecords, 'record')} shipped since its start`;
-  const detail = [...(problem === null ? [] : [problem]), waitingText(about.archive), shipped].join(' · ');
-  return [{ name: 'archive', isOk: problem === null && lostBytes === 0, detail }];
+/** A failing check of the archive is among the problems of the node. */
+function archiveChecks({ archive, problems }: ClusterNode): Check[] {
+  if (!archive || problems.some(({ check }) => check === 'archive')) return [];
+  return [{ name: 'archive', isOk: archive.lostBytes === 0, detail: waitingText(archive) }];
 }

@@ -46,7 +46,7 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
   const files = useLoaded(
     `${id} ${isUp}`,
     async (signal) => {
-      const response = await session.client.cluster.logFiles({ nodes: [id] }, { signal });
+      const response = await session.client.logFiles({ nodes: [id] }, { signal });
       const atMs = Date.now();
       samples.push({ atMs, sizes: new Map(response.files.map(({ name, size }) => [name, size])) });
       while (samples.length > 2 && atMs - (samples[0]?.atMs ?? atMs) > GROWTH_MS) samples.shift();
@@ -243,9 +243,9 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 /** What a file of a node is read as, below its row. */
 function FileFormat({ node, file }: { node: string; file: string }) {
   const loaded = useLoaded(`${node} ${file}`, (signal) =>
-    session.client.cluster.member(node).logFiles({ src: [fileSource(file)], signal }),
+    session.client.logFiles({ nodes: [node], src: [fileSource(file)] }, { signal }),
   );
-  const [details] = loaded.value ?? [];
+  const [details] = loaded.value?.files ?? [];
   return (
     <section class="col" aria-label={`What ${file} is read as`}>
       <LoadedNote loaded={loaded} what="The format" />
@@ -254,7 +254,11 @@ function FileFormat({ node, file }: { node: string; file: string }) {
   );
 }
 
-export function LearnedFormatView({ file: { learned, problem } }: { file: LogFileDetails }) {
+export function LearnedFormatView({
+  file: { learned, problem },
+}: {
+  file: Pick<LogFileDetails, 'learned' | 'problem'>;
+}) {
   if (!learned) return <p class="dim">{problem ?? 'This node does not report more of its files; update it.'}</p>;
   const { facts, samples, unfit, example } = learned;
   return (

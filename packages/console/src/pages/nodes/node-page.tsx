@@ -1,6 +1,5 @@
-import type { ClusterEnd, ClusterNode, ClusterRecord } from '@porthole/client';
+import type { ClusterItem, ClusterNode, ClusterRecord } from '@porthole/client';
 import { absenceText, coverageOf } from '@porthole/contract';
-import { toItems } from '@porthole/records';
 import { useEffect, useRef } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
 import { loadNodeEvents } from '../../events/load-events.ts';
@@ -89,8 +88,8 @@ function useNode(id: string, range: TimeRange | null, isUp: boolean) {
 
 async function loadLastLines(id: string, signal: AbortSignal) {
   const query = { nodes: [id], order: 'newest', limit: LAST_LINES, before: 0, after: 0 } as const;
-  const batches = session.client.cluster.search(query, { signal, budgetMs: BUDGET_MS });
-  const { records, end } = await readSearch(toItems<ClusterRecord, ClusterEnd>(batches));
+  const batches = session.client.search(query, { signal, budgetMs: BUDGET_MS });
+  const { records, end } = await readSearch<ClusterItem>(batches);
   return { members: end.members, records: records.reverse() };
 }
 

@@ -35,7 +35,5 @@ export function useStrip(shown: Shown): Loaded<ErrorStrip> {
 }
 
 export function useDrift(labels: readonly string[]): Loaded<ClusterConfigDiff> {
-  return useReported('drift', { labels }, (selection, signal) =>
-    session.client.cluster.configDiff(selection, { signal }),
-  );
+  return useReported('drift', { labels }, (selection, signal) => session.client.configDiff(selection, { signal }));
 }

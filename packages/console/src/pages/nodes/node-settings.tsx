@@ -95,9 +95,7 @@ export function DriftList({ rows, names, hrefOf, allHref }: DriftListProps) {
 /** The configuration of a node in short: how many keys, since when, and where it differs from the others of its role. */
 export function NodeSettingsCard({ id }: { id: string }) {
   const zone = useStore(preferences.zone);
-  const history = useLoaded(id, (signal) =>
-    session.client.cluster.configHistory({ nodes: [id], limit: 1 }, { signal }),
-  ).value;
+  const history = useLoaded(id, (signal) => session.client.configHistory({ nodes: [id], limit: 1 }, { signal })).value;
   // Others are not what this is about.
   const known = useStore(cluster.state).value?.nodes.map((node) => node.id) ?? [];
   const [period] = history?.nodes[0]?.history?.periods ?? [];

@@ -1,4 +1,4 @@
-import type { ClusterDigest, ClusterHistogram, NodeSettings } from '@porthole/client';
+import { type ClusterDigest, type ClusterHistogram, type NodeSettings, PortholeError } from '@porthole/client';
 import { coverageOf, failures, formatQuery, patternQuery } from '@porthole/contract';
 import { type LoadedEvents, loadEvents } from '../../events/load-events.ts';
 import { Resource } from '../../state/resource.ts';
@@ -28,18 +28,19 @@ export function useEvents(shown: Pick<OverviewView, 'labels' | 'range'>): Loaded
 /** Warnings and errors, by call site, of which there are none before the range. */
 export function usePatterns(shown: Pick<OverviewView, 'labels' | 'range'>): Loaded<NewPatterns> {
   return useReported('patterns', shown, async (selection, signal) => {
-    const { cluster } = session.client;
+    const { client } = session;
+    const nodes = ['*'];
     const { fromMs, toMs } = closedRange(shown.range, Date.now());
     const since = { fromMs, toMs: toMs + 1, minLevel: 'WARN', newSinceMs: fromMs, onlyNew: true } as const;
     const options = { signal, budgetMs: DIGEST_MS };
-    const digest = await cluster.logDigest({ ...selection, ...since, limit: SHOWN_PATTERNS }, options);
+    const digest = await client.digest({ nodes, ...selection, ...since, limit: SHOWN_PATTERNS }, options);
     const bucketMs = Math.max(1000, Math.ceil((toMs - fromMs) / SPARKS));
     const sparks = await Promise.all(
       digest.groups.map(async (group) => {
         const query = patternQuery(group);
         if (!query) return null;
-        const own = { ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, query };
-        return sparkline(await cluster.logHistogram(own, options), { fromMs, bucketMs });
+        const own = { nodes, ...selection, fromMs, toMs, bucketMs, buckets: SPARKS, query };
+        return sparkline(await client.histogram(own, options), { fromMs, bucketMs });
       }),
     );
     return { ...digest, sparks };
@@ -47,9 +48,15 @@ export function usePatterns(shown: Pick<OverviewView, 'labels' | 'range'>): Load
 }
 
 /** Settings of the node that serves this page, for a node without a cluster. */
-export const ownSettings = new Resource<NodeSettings>((signal) => session.client.settings({ signal }), {
-  everyMs: HEAVY_MS,
-});
+export const ownSettings = new Resource<NodeSettings>(
+  async (signal) => {
+    const { configs } = await session.client.settings({}, { signal });
+    const own = configs[0]?.settings;
+    if (!own) throw new PortholeError('BAD_ANSWER', 'the node did not return its own settings');
+    return own;
+  },
+  { everyMs: HEAVY_MS },
+);
 
 /** Settings that only decide where a node listens. */
 const LISTENING = /^(http|grpc)\.(host|port)$/;

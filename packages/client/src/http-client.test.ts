@@ -1,47 +1,47 @@
 import type { ClusterItem } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import type { ClusterClient } from '../client-requests.ts';
-import { catchFailure } from '../testing/catch-failure.ts';
-import { HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, respondWith, startOddServer } from '../testing/odd-server.ts';
-import { testClient } from '../testing/test-client.ts';
+import type { Client } from './client.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
+import { testClient } from './testing/test-client.ts';
 
 const FIND = { order: 'newest', limit: 10, before: 0, after: 0 } as const;
 const SOME = { nodes: ['broker-*', 'storage-1'], role: 'storage' };
 const SOME_TEXT = 'nodes=broker-*&nodes=storage-1&role=storage';
 
-const ask = (url: string) => testClient({ url }).cluster;
+const ask = (url: string) => testClient({ url });
 
-type Call = (cluster: ClusterClient) => Promise<unknown> | AsyncIterable<unknown>;
+type Call = (client: Client) => Promise<unknown> | AsyncIterable<unknown>;
 
 /** Each call, the request it sends, and a minimal response. */
 const CALLS: [string, string, Call, Record<string, unknown>][] = [
-  ['nodes', '/api/v1/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
-  ['config', `/api/v1/config/settings?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
-  ['configDiff', `/api/v1/config/diff?${SOME_TEXT}`, (cluster) => cluster.configDiff(SOME), { roles: [], members: [] }],
-  ['logFiles', `/api/v1/log/files?${SOME_TEXT}`, (cluster) => cluster.logFiles(SOME), { files: [], members: [] }],
+  ['nodes', '/api/v1/nodes', (client) => client.nodes(), { nodes: [] }],
+  ['settings', `/api/v1/config/settings?${SOME_TEXT}`, (client) => client.settings(SOME), { configs: [] }],
+  ['configDiff', `/api/v1/config/diff?${SOME_TEXT}`, (client) => client.configDiff(SOME), { roles: [], members: [] }],
+  ['logFiles', `/api/v1/log/files?${SOME_TEXT}`, (client) => client.logFiles(SOME), { files: [], members: [] }],
   [
-    'logHistogram',
+    'histogram',
     `/api/v1/log/histogram?${SOME_TEXT}&level=warn&buckets=5&budget=24000`,
-    (cluster) => cluster.logHistogram({ buckets: 5, minLevel: 'WARN', ...SOME }),
+    (client) => client.histogram({ buckets: 5, minLevel: 'WARN', ...SOME }),
     { bucketMs: 1, buckets: [], untimed: 0, members: [] },
   ],
   [
-    'logDigest',
+    'digest',
     `/api/v1/log/digest?${SOME_TEXT}&limit=5&budget=7000`,
-    (cluster) => cluster.logDigest({ limit: 5, ...SOME }, { budgetMs: 7000 }),
+    (client) => client.digest({ limit: 5, ...SOME }, { budgetMs: 7000 }),
     { groups: [], totalGroups: 0, ungrouped: 0, members: [] },
   ],
   [
-    'logFields',
+    'fields',
     `/api/v1/log/fields?${SOME_TEXT}&level=warn&limit=5&budget=24000`,
-    (cluster) => cluster.logFields({ limit: 5, minLevel: 'WARN', ...SOME }),
+    (client) => client.fields({ limit: 5, minLevel: 'WARN', ...SOME }),
     { fields: [], totalFields: 0, records: 0, isSample: false, counted: null, members: [] },
   ],
   [
-    'logTop',
+    'top',
     `/api/v1/log/top?${SOME_TEXT}&query=shard%3D13&by=shard&limit=5&budget=7000`,
-    (cluster) =>
-      cluster.logTop(
+    (client) =>
+      client.top(
         { by: 'shard', limit: 5, query: { kind: 'field', field: 'shard', operator: '=', value: '13' }, ...SOME },
         { budgetMs: 7000 },
       ),
@@ -49,29 +49,29 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
   ],
 ];
 
-const STREAMS: [string, string, (cluster: ClusterClient) => AsyncIterable<ClusterItem[]>][] = [
+const STREAMS: [string, string, (client: Client) => AsyncIterable<ClusterItem[]>][] = [
   [
-    'searchLogs',
+    'search',
     `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
-    (cluster) => cluster.searchLogs({ ...FIND, src: ['=a.log'], ...SOME }),
+    (client) => client.search({ ...FIND, src: ['=a.log'], ...SOME }),
   ],
   [
     'moment of a record',
     `/api/v1/log/around?node=broker-1&cursor=c1&before=5000&after=1000&limit=20&${SOME_TEXT}`,
-    (cluster) =>
-      cluster.around({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
+    (client) =>
+      client.around({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
   ],
   [
     'moment of a time',
-    '/api/v1/log/around?time=1700000000000&before=5000&after=1000&limit=20&nodes=*',
-    (cluster) => cluster.around({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
+    '/api/v1/log/around?time=1700000000000&before=5000&after=1000&limit=20',
+    (client) => client.around({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
   ],
 ];
 
 const RECORD = { type: 'record', node: 'broker-1', file: 'a.log', cursor: 'c1', message: 'one', atMs: 5 };
 const END = { type: 'end', reason: 'exhausted', records: 1, members: [], cursor: null };
 
-describe('a cluster queried through one node', () => {
+describe('nodes asked through one of them', () => {
   it.each(CALLS)('%s requests %s and returns the response', async (_name, path, question, answer) => {
     const odd = await startOddServer(respondWith(200, JSON.stringify(answer), JSON_HEADERS));
     expect(await question(ask(odd.url))).toEqual(answer);
@@ -113,38 +113,38 @@ describe('a cluster queried through one node', () => {
         message: expect.stringContaining('the node has no /api/v1/'),
       });
     }
-    const error = await catchFailure(ask(odd.url).followLogs({ start: 'end' }));
+    const error = await catchFailure(ask(odd.url).follow({ start: 'end' }));
     expect(error).toMatchObject({ code: 'NOT_SUPPORTED' });
   });
 });
 
-describe('a member of a cluster', () => {
-  it('is requested below its id, with ranges and streams like any node', async () => {
+describe('one node of a cluster', () => {
+  it('is selected by its id, and asked for its configuration and files below it', async () => {
     const odd = await startOddServer((request, response) => {
       const isSearch = request.url?.includes('search');
       response
         .writeHead(200, isSearch ? NDJSON_HEADERS : JSON_HEADERS)
         .end(isSearch ? `${JSON.stringify(END)}\n` : '[]');
     });
-    const member = testClient({ url: `${odd.url}/proxy/` }).cluster.member('10.8.0.21:2891');
+    const member = testClient({ url: `${odd.url}/proxy/` }).node('10.8.0.21:2891');
     expect(await member.listLogs()).toEqual([]);
-    for await (const _ of member.searchLogs(FIND));
+    for await (const _ of member.search(FIND));
     expect(odd.requests).toEqual([
       'GET /proxy/api/v1/nodes/10.8.0.21:2891/log/list',
-      'GET /proxy/api/v1/nodes/10.8.0.21:2891/log/search?order=newest&limit=10&before=0&after=0',
+      'GET /proxy/api/v1/log/search?nodes=10.8.0.21%3A2891&order=newest&limit=10&before=0&after=0',
     ]);
   });
 
   it('that the node does not know fails with the error of the node', async () => {
     const problem = '{"code":"MEMBER_NOT_FOUND","detail":"no member named \\"x\\""}';
     const odd = await startOddServer(respondWith(404, problem, JSON_HEADERS));
-    expect(await catchFailure(ask(odd.url).member('x').config())).toMatchObject({
+    expect(await catchFailure(ask(odd.url).node('x').config())).toMatchObject({
       code: 'MEMBER_NOT_FOUND',
       status: 404,
     });
   });
 
   it.each(['', '.', '..', 'a/b', 'a?b', 'a%2fb', 'ä', 'x'.repeat(129)])('cannot be named %j', (id) => {
-    expect(() => ask('http://node').member(id)).toThrow(expect.objectContaining({ code: 'MEMBER_NOT_FOUND' }));
+    expect(() => ask('http://node').node(id)).toThrow(expect.objectContaining({ code: 'MEMBER_NOT_FOUND' }));
   });
 });

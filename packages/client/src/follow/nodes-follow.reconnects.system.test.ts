@@ -65,7 +65,7 @@ function collect(url: string) {
   const controller = new AbortController();
   const client = testClient({ url, retries: 1000 }, IMPATIENT);
   const listen = async () => {
-    const batches = client.cluster.followLogs({ start: 'end' }, { signal: controller.signal, positions: true });
+    const batches = client.follow({ nodes: ['*'], start: 'end' }, { signal: controller.signal, positions: true });
     for await (const batch of batches) items.push(...batch);
   };
   const listening = listen();

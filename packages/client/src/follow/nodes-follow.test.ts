@@ -1,10 +1,10 @@
-import type { ClusterFollowItem, MemberSelection } from '@porthole/contract';
+import { type ClusterFollowItem, encodeFollow, type MemberSelection } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { catchFailure } from '../testing/catch-failure.ts';
 import { type Handler, JSON_HEADERS, respondWith, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
 import { testClient, testClock } from '../testing/test-client.ts';
-import { ClusterFollowPosition } from './cluster-follow-position.ts';
+import { FollowPosition } from './follow-position.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
@@ -27,9 +27,10 @@ async function followed(texts: string[], query: FollowQuery, last: string) {
   const clock = testClock();
   const received: ClusterFollowItem[] = [];
   const controller = new AbortController();
-  for await (const items of testClient({ url: odd.url }, clock).cluster.followLogs(query, {
-    signal: controller.signal,
-  })) {
+  for await (const items of testClient({ url: odd.url }, clock).follow(
+    { nodes: ['*'], ...query },
+    { signal: controller.signal },
+  )) {
     received.push(...items);
     if (items.some((item) => item.type === 'record' && item.message === last)) controller.abort();
   }
@@ -40,7 +41,7 @@ async function followed(texts: string[], query: FollowQuery, last: string) {
   return { requests, messages, clock };
 }
 
-describe('the follow of a cluster', () => {
+describe('a follow of several nodes', () => {
   it('resumes after the last record of each member after a lost connection, and emits nothing twice', async () => {
     const { requests, messages } = await followed(
       [
@@ -104,7 +105,7 @@ describe('the follow of a cluster', () => {
   });
 
   it('resumes by time if a node accepts no long requests and there are too many members to name', () => {
-    const place = new ClusterFollowPosition({ start: 'end' }, testClock());
+    const place = new FollowPosition({ nodes: ['*'], start: 'end' }, { clock: testClock(), encode: encodeFollow });
     place.started(NOW);
     const records = Array.from({ length: 200 }, (_, index) => ({
       type: 'record' as const,
@@ -118,10 +119,10 @@ describe('the follow of a cluster', () => {
         atMs: 9000,
       },
     }));
-    place.track(records, { heartbeat: false });
+    place.track(records, { heartbeat: false, ids: [] });
     expect(place.request(NOW).query.get('positions')?.split('|')).toHaveLength(200);
     place.shorten();
-    expect(Object.fromEntries(place.request(NOW).query)).toEqual({ time: '4000' });
+    expect(Object.fromEntries(place.request(NOW).query)).toEqual({ nodes: '*', time: '4000' });
   });
 
   it('loads a gap from the member, which is asked for the same records, and selects no members', async () => {
@@ -147,7 +148,7 @@ describe('the follow of a cluster', () => {
     const controller = new AbortController();
     const messages: string[] = [];
     const query = { start: 'end', terms: ['a'], ...selection } as const;
-    for await (const items of testClient({ url: odd.url }).cluster.followLogs(query, { signal: controller.signal }))
+    for await (const items of testClient({ url: odd.url }).follow(query, { signal: controller.signal }))
       for (const item of items) {
         if (item.type === 'record') messages.push(item.message);
         if (item.type === 'record' || item.type === 'gap') controller.abort();
@@ -162,7 +163,7 @@ describe('the follow of a cluster', () => {
     }
   });
 
-  it.each(['followLogs', 'followEvents'] as const)(
+  it.each(['follow', 'followEvents'] as const)(
     '%s resumes by POST when positions are too long for a URL',
     async (name) => {
       const cursor = 'c'.repeat(60);
@@ -171,8 +172,8 @@ describe('the follow of a cluster', () => {
       const odd = await startOddServer(inTurn(of(1), of(2)));
       const controller = new AbortController();
       let count = 0;
-      for await (const items of testClient({ url: odd.url }).cluster[name](
-        { start: 'end' },
+      for await (const items of testClient({ url: odd.url })[name](
+        { nodes: ['*'], start: 'end' },
         { signal: controller.signal },
       )) {
         count += items.filter(({ type }) => type === 'record').length;
@@ -207,7 +208,7 @@ describe('the follow of a cluster', () => {
 
   it('ends if the node refuses it', async () => {
     const odd = await startOddServer(respondWith(400, '{"code":"REQUEST_LOOP","detail":"no"}', JSON_HEADERS));
-    const error = await catchFailure(testClient({ url: odd.url }).cluster.followLogs({ start: 'end' }));
+    const error = await catchFailure(testClient({ url: odd.url }).follow({ nodes: ['*'], start: 'end' }));
     expect(error).toMatchObject({ code: 'REQUEST_LOOP' });
   });
 });
