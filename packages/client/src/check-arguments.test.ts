@@ -49,7 +49,7 @@ describe('a mistake in JavaScript', () => {
       () => create({ url: 'http://a', fetch: {} }),
       'invalid option "fetch" of createClient(): expected a function, not an object',
     ],
-    [() => node.searchLogs('timeout'), 'searchLogs() takes its parameters as an object like { file }, not a string'],
+    [() => node.searchLogs('timeout'), 'searchLogs() takes its parameters as an object like { src }, not a string'],
     [() => node.searchLogs({ q: 'timeout' }), 'searchLogs() has no parameter "q": did you mean "terms"?'],
     [() => node.searchLogs({ level: 'WARN' }), 'searchLogs() has no parameter "level": did you mean "minLevel"?'],
     [
@@ -68,7 +68,7 @@ describe('a mistake in JavaScript', () => {
       () => node.followLogs({ start: 5 }),
       'invalid parameter "start" of followLogs(): expected "end" or an object like { back: 10 }, { timeMs } or { cursor }, not a number',
     ],
-    [() => node.viewLog('a.log'), 'viewLog() takes its parameters as an object like { file }, not a string'],
+    [() => node.viewLog('a.log'), 'viewLog() takes its parameters as an object like { src }, not a string'],
     [
       () => node.config({ signal: new AbortController() }),
       'invalid option "signal" of config(): expected an AbortSignal, like the "signal" of an AbortController, not a AbortController',

@@ -52,7 +52,7 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
 const STREAMS: [string, string, (cluster: ClusterClient) => AsyncIterable<ClusterItem[]>][] = [
   [
     'searchLogs',
-    `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
+    `/api/v1/log/search?${SOME_TEXT}&src=%3Da.log&order=newest&limit=10&before=0&after=0`,
     (cluster) => cluster.searchLogs({ ...FIND, src: ['=a.log'], ...SOME }),
   ],
   [
