@@ -114,7 +114,7 @@ describe('a node that serves the journal', () => {
     const followed: string[] = [];
     const leave = new AbortController();
     const following = (async () => {
-      const query = { family: NGINX, start: { back: 1 } } as const;
+      const query = { src: [NGINX], start: { back: 1 } } as const;
       for await (const items of first.state.followLogs(query, { signal: leave.signal }))
         for (const item of items) if (item.type === 'record') followed.push(item.message);
     })();

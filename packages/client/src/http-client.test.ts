@@ -52,7 +52,7 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
 const STREAMS: [string, string, (client: Client) => AsyncIterable<ClusterItem[]>][] = [
   [
     'search',
-    `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
+    `/api/v1/log/search?${SOME_TEXT}&src=%3Da.log&order=newest&limit=10&before=0&after=0`,
     (client) => client.search({ ...FIND, src: ['=a.log'], ...SOME }),
   ],
   [

@@ -35,7 +35,7 @@ it('an operator looks into a node from a program', async () => {
 
   // What went wrong, when and where?
   const found: string[] = [];
-  const errors = { family: 'broker.log', minLevel: 'ERROR', order: 'oldest', limit: 10, before: 0, after: 0 } as const;
+  const errors = { src: ['broker.log'], minLevel: 'ERROR', order: 'oldest', limit: 10, before: 0, after: 0 } as const;
   for await (const items of node.search({ ...errors, terms: ['TIMEOUT'] }))
     for (const item of items) found.push(item.type === 'record' ? item.message : item.reason);
   expect(found).toEqual(['timeout of shard 3', 'timeout of shard 4', 'exhausted']);

@@ -157,7 +157,7 @@ describe('a log without timestamps', () => {
 
   it('has no part in requests for all logs, nor in those with a time range', () => {
     const archived = archivedNode(timed, untimed(family, 2));
-    for (const request of [{}, { fromMs: 0 }, { fromMs: 0, family: 'app.log' }]) {
+    for (const request of [{}, { fromMs: 0 }, { fromMs: 0, src: ['app.log'] }]) {
       const plan = planSources(request, { facts: [facts], archived: [archived] });
       expect(plan.cuts).toEqual({ a: 501 * MINUTE });
       expect(plan.hasGaps).toBe(false);

@@ -156,7 +156,7 @@ describe('any text', () => {
       { terms: ['good', text], caseSensitive: true },
       { regex: `${text.replace(/[^\w\s]/gu, '\\$&')}` },
       { source: text, component: text },
-      { family: text },
+      { src: [text] },
       { file: text },
       { nodes: [text] },
       { nodes: [`${text}*`] },

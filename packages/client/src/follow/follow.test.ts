@@ -38,7 +38,7 @@ describe('a follow', () => {
       if (items.length > 0) break;
     }
     expect(got).toEqual([[], [{ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1' }]]);
-    expect(odd.requests).toEqual(['GET /api/v1/log/follow?family=a.log&back=1']);
+    expect(odd.requests).toEqual(['GET /api/v1/log/follow?src=a.log&back=1']);
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
@@ -117,7 +117,7 @@ describe('a follow', () => {
     expect(odd.headers[1]).toMatchObject({ 'content-type': 'application/json' });
     const { 'Last-Event-ID': id, ...others } = JSON.parse(body) as Record<string, string>;
     expect(id?.split('~').map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
-    expect(others).toEqual({ family: 'x', q: ['a', 'b'], time: expect.stringMatching(/ms$/) });
+    expect(others).toEqual({ src: 'x', q: ['a', 'b'], time: expect.stringMatching(/ms$/) });
   });
 
   it('of more logs than a header can name the newest are named to a node that takes no POST', async () => {
@@ -198,7 +198,7 @@ describe('a follow', () => {
       const follow = collectFollow(testMember({ url: odd.url }), { src: ['a.log'], start: 'end' });
       await eventually(() => expect(follow.messages('a.log')).toContain('a2'));
       expect(follow.count('gap')).toBe(1);
-      expect(asked(odd.requests[2])).toEqual({ family: 'a.log', time: '5000' });
+      expect(asked(odd.requests[2])).toEqual({ src: 'a.log', time: '5000' });
       expect(odd.headers[2]?.['last-event-id']).toBeUndefined();
     },
   );

@@ -56,9 +56,9 @@ describe('a follow of several nodes', () => {
     );
     expect(messages).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
     expect(requests).toEqual([
-      { nodes: '*', family: 'a.log', back: '2' },
-      { nodes: '*', family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
-      { nodes: '*', family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
+      { nodes: '*', src: 'a.log', back: '2' },
+      { nodes: '*', src: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
+      { nodes: '*', src: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('a follow of several nodes', () => {
     expect(searches.length).toBeGreaterThan(0);
     for (const { pathname, searchParams } of searches) {
       expect(pathname).toBe('/api/v1/nodes/a/log/search');
-      expect(Object.fromEntries(searchParams)).toMatchObject({ family: 'a.log', q: 'a', until: 'c3' });
+      expect(Object.fromEntries(searchParams)).toMatchObject({ src: 'a.log', q: 'a', until: 'c3' });
       for (const name of ['nodes', 'role', 'label', 'floor', 'store']) expect(searchParams.has(name)).toBe(false);
     }
   });

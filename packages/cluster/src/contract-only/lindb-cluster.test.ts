@@ -204,7 +204,7 @@ function errorsOf(offsetMs: number): { text: string; times: number[] } {
 
 /** What is said of the errors of the last quarter of an hour. */
 async function recentErrors(cluster: LocalCluster) {
-  const query = { ...NEWEST, family: 'lind-broker.log', minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
+  const query = { ...NEWEST, src: ['lind-broker.log'], minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
   const { records, end } = await collect(clusterItems(cluster, { ...query, nodes: ['lindb'] }));
   const { nodes } = await cluster.nodes();
   return {
@@ -273,7 +273,7 @@ it('a follow that began before the zone was known goes on in it, without losing 
   const followed: ClusterFollowItem[] = [];
   const controller = new AbortController();
   const following = (async () => {
-    const request = { start: { back: 1 }, nodes: ['lindb'], family: 'lind-broker.log' };
+    const request = { start: { back: 1 }, nodes: ['lindb'], src: ['lind-broker.log'] };
     for await (const batch of cluster.followLogs(request, { signal: controller.signal })) followed.push(...batch);
   })();
   const said = () => followed.flatMap((item) => (item.type === 'record' ? [item.message] : []));

@@ -1,3 +1,4 @@
+import { familySource, fileSource } from '@porthole/logs/query';
 import type { Level, RecordFilter } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +50,10 @@ const optional = fc.record(
   { requiredKeys: [] },
 );
 const filter: fc.Arbitrary<RecordFilter> = fc.tuple(times, optional).map(([a, b]) => ({ ...a, ...b }));
-const selection = fc.oneof(fc.constant({}), fc.record({ file: text }), fc.record({ family: text }));
+const selection = fc.oneof(
+  fc.constant({}),
+  fc.record({ src: fc.array(fc.oneof(text.map(familySource), text.map(fileSource)), { minLength: 1, maxLength: 3 }) }),
+);
 
 /** A request about records: which logs, which records, and its own fields. */
 const recordRequest = <T>(own: fc.Arbitrary<T>) =>

@@ -50,7 +50,7 @@ describe('a rotated file of a compression that is not read', () => {
     ]);
   });
 
-  test.each([{}, { family: 'a.log' }, { fromMs: START + DAY_MS / 2 }])(
+  test.each([{}, { src: ['a.log'] }, { fromMs: START + DAY_MS / 2 }])(
     'is a problem of everything that would have read it (%j)',
     async (query) => {
       const logs = packedDir();

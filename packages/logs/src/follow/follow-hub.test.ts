@@ -37,9 +37,9 @@ test('emits what is appended, not what existed before', async () => {
 test('an unknown file or family is rejected before the first batch', async () => {
   const hub = openHub(tempDir());
   const follow = (query: object) => hub.follow({ start: 'end', ...query }).next();
-  await expect(follow({ file: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
-  await expect(follow({ family: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
-  await expect(follow({ file: '../a' })).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
+  await expect(follow({ src: ['=a.log'] })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
+  await expect(follow({ src: ['a.log'] })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
+  await expect(follow({ src: ['=../a'] })).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
   expect(hub.usage).toEqual({ readers: 0, watchers: 0, openFiles: 0 });
 });
 

@@ -247,9 +247,10 @@ export class FollowHub {
     const missing: string[] = [];
     let failure: unknown;
     for (const source of logs.list) {
-      const { kind, name } = source;
+      const { node, kind, name } = source;
       if (listed.some((target) => isFollowed(target, new LogSources([formatLogSource(source)])))) continue;
       try {
+        if (node !== '') throw familyNotFound(formatLogSource(source), families);
         if (kind === 'family' || isPattern(name)) throw familyNotFound(name, families);
         targets.push(await this.#fileTarget(name));
       } catch (error) {

@@ -49,7 +49,7 @@ function log(content: string): { dir: string; path: string } {
 async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): Promise<FollowItem[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  const all = { src: ['app.log'], raw: true, start: 'end', ...query } as const;
   for await (const batch of logs.follow(all, { signal: abort.signal })) {
     items.push(...batch);
     if (items.length >= count) abort.abort();
@@ -61,7 +61,7 @@ async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): P
 async function textsUpTo(last: string, logs: LogDir, query: Partial<FollowQuery>): Promise<(string | undefined)[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  const all = { src: ['app.log'], raw: true, start: 'end', ...query } as const;
   for await (const batch of logs.follow(all, { signal: abort.signal })) {
     items.push(...batch.filter((item) => item.type !== 'end' && !(item.type === 'gap' && item.reason === 'truncated')));
     if (itemTexts(items).includes(last)) abort.abort();
@@ -127,7 +127,7 @@ test('records before the cursor are not sent again if the follow that shares the
   writeFileSync(path, lines(81, 120));
   rotate(1);
   writeFileSync(path, lines(121, 130));
-  const query = { family: 'app.log', order: 'newest', limit: 1, before: 0, after: 0 } as const;
+  const query = { src: ['app.log'], order: 'newest', limit: 1, before: 0, after: 0 } as const;
   const { value: [record] = [] } = await fileSearch(dir, createZone('UTC'))(query, {}).next();
   const cursor = resumeCursor(record as FoundRecord);
   const follow = collectFollow(hub, { src: ['app.log'], start: { cursor } });
@@ -164,7 +164,7 @@ test('the gap of a slow follower covers all it missed, including continuation li
   const fast: FollowItem[] = [];
   const stop = new AbortController();
   const following = (async () => {
-    const query = { family: 'app.log', raw: true, start: 'end' } as const;
+    const query = { src: ['app.log'], raw: true, start: 'end' } as const;
     for await (const batch of logs.follow(query, { signal: stop.signal })) fast.push(...batch);
   })();
   const slow = logs.follow({ src: ['app.log'], raw: true, start: { back: 1 } })[Symbol.asyncIterator]();

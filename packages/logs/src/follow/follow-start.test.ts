@@ -136,7 +136,7 @@ test('a slow follower gets a gap that a search can load, and other followers get
   const [gap] = items;
   if (gap?.type !== 'gap' || gap.until === null || gap.after === null) throw new Error('no gap that can be loaded');
   expect(gap).toMatchObject({ reason: 'slow', family: 'app.log' });
-  const query = { family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0, until: gap.until } as const;
+  const query = { src: ['app.log'], order: 'oldest', limit: 1000, before: 0, after: 0, until: gap.until } as const;
   const loaded: FollowItem[] = [];
   for await (const found of fileSearch(dir, createZone('UTC'))({ ...query, start: { cursor: gap.after } }, {})) {
     for (const item of found) if (item.type === 'record') loaded.push(item);

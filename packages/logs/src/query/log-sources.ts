@@ -40,7 +40,7 @@ export function fileSource(name: string): string {
   return formatLogSource({ node: '', kind: 'file', name });
 }
 
-/** Which logs a node is asked for, by the texts of a request. */
+/** Which logs a node is asked for, by the texts of a request. One that names a node selects none: it is for a cluster. */
 export class LogSources {
   readonly #sources: readonly LogSource[];
   readonly #names: ReadonlySet<string>;
@@ -49,8 +49,9 @@ export class LogSources {
   /** `isName`: what to take literally; a log may have a name that looks like a pattern. */
   constructor(src: readonly string[] = [], isName = ({ name }: LogSource) => !isPattern(name)) {
     this.#sources = src.map(parseLogSource);
-    this.#names = new Set(this.#sources.filter(isName).map(sourceKey));
-    this.#patterns = this.#sources.filter((source) => !isName(source));
+    const own = this.#sources.filter(({ node }) => node === '');
+    this.#names = new Set(own.filter(isName).map(sourceKey));
+    this.#patterns = own.filter((source) => !isName(source));
   }
 
   /** Without any text, all logs. */
@@ -64,7 +65,7 @@ export class LogSources {
 
   /** The one log or file that is named, if there is nothing else. */
   get only(): LogSource | undefined {
-    return this.#sources.length === 1 && this.#patterns.length === 0 ? this.#sources[0] : undefined;
+    return this.#sources.length === 1 && this.#names.size === 1 ? this.#sources[0] : undefined;
   }
 
   get hasPatterns(): boolean {

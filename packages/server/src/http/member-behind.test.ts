@@ -67,7 +67,7 @@ describe('a node behind another', () => {
     ['log/view?file=none', 404, 'LOG_FILE_NOT_FOUND'],
     ['log/view?file=..%2fetc', 400, 'FILE_NAME_INVALID'],
     ['log/view', 400, 'FILE_NAME_MISSING'],
-    ['log/search?family=none', 404, 'LOG_FAMILY_NOT_FOUND'],
+    ['log/search?src=none', 404, 'LOG_FAMILY_NOT_FOUND'],
     ['log/search?regex=(', 400, 'REGEX_INVALID'],
     ['log/follow?cursor=none', 400, 'CURSOR_INVALID'],
   ])('refuses %s with %i %s', async (rest, status, code) => {
@@ -77,14 +77,14 @@ describe('a node behind another', () => {
 
   it('is searched, and followed from the id of an event', async () => {
     const { behind, port } = await startMember();
-    const { body } = await sendRequest(port, `${MEMBERS}/broker-1/log/search?file=a.log&limit=2`);
+    const { body } = await sendRequest(port, `${MEMBERS}/broker-1/log/search?src==a.log&limit=2`);
     const items = body
       .toString()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(items.map(({ type }) => type)).toEqual(['record', 'record', 'end']);
-    const response = await openRequest(port, `${MEMBERS}/broker-1/log/follow?file=a.log`, {
+    const response = await openRequest(port, `${MEMBERS}/broker-1/log/follow?src==a.log`, {
       headers: { 'Last-Event-ID': items[1].cursor },
     });
     let text = '';

@@ -1,3 +1,4 @@
+import { familySource } from '@porthole/logs/query';
 import type { SearchQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import type { ErrorCode } from '../../errors/errors.ts';
@@ -63,11 +64,15 @@ const FAMILIES: readonly NodeStateCase[] = ['', 'nothing.log', 'brokr.log', '..'
     const named = `a family ${JSON.stringify(family)} that is none`;
     const code = 'LOG_FAMILY_NOT_FOUND';
     return [
-      refused(code, `a search of ${named}`, (node) => search(node, { src: [family] })),
-      refused(code, `a histogram of ${named}`, (node) => node.logHistogram({ src: [family], buckets: 10 })),
-      refused(code, `a digest of ${named}`, (node) => node.logDigest({ src: [family], limit: 10 })),
-      refused(code, `fields of ${named}`, (node) => node.logFields({ src: [family], limit: 10 })),
-      refused(code, `a follow of ${named}`, (node) => Following.begin(node, { src: [family], start: 'end' })),
+      refused(code, `a search of ${named}`, (node) => search(node, { src: [familySource(family)] })),
+      refused(code, `a histogram of ${named}`, (node) =>
+        node.logHistogram({ src: [familySource(family)], buckets: 10 }),
+      ),
+      refused(code, `a digest of ${named}`, (node) => node.logDigest({ src: [familySource(family)], limit: 10 })),
+      refused(code, `fields of ${named}`, (node) => node.logFields({ src: [familySource(family)], limit: 10 })),
+      refused(code, `a follow of ${named}`, (node) =>
+        Following.begin(node, { src: [familySource(family)], start: 'end' }),
+      ),
     ];
   },
 );

@@ -12,7 +12,7 @@ import { decodeUtf16, detectUtf16 } from '../../packed/utf16.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
-import type { LogSources } from '../../query/log-sources.ts';
+import { familySource, fileSource, type LogSources } from '../../query/log-sources.ts';
 import { type SeenFile, withoutLinkedFamilies } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
@@ -33,6 +33,11 @@ export interface TailTarget {
   name: string;
   /** The family searched for successors at a rotation; `undefined` to follow only this name. */
   family: string | undefined;
+}
+
+/** By family, because what was emitted under the name of a log may be in rotated files by now. */
+export function targetSource({ name, family }: TailTarget): string {
+  return family === undefined ? fileSource(name) : familySource(family);
 }
 
 /** Whether the log is selected, or the file that is written now. */

@@ -6,7 +6,7 @@ import { familyNotFound, groupManyFamilies } from '../../file/families.ts';
 import { DirStamp } from '../../file/file-stamp.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { isSystemError, LogError, systemCode } from '../../log-error.ts';
-import { type LogSource, LogSources } from '../../query/log-sources.ts';
+import { formatLogSource, type LogSource, LogSources } from '../../query/log-sources.ts';
 import { isPattern, matchesPattern } from '../../query/match-pattern.ts';
 import { type SeenFile, withoutLinkedFamilies } from '../../read/list.ts';
 import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
@@ -55,7 +55,8 @@ async function selectFamilies(
     file: families.flatMap(({ files }) => files),
   };
   const missing = logs.list.filter(
-    (source) => !names[source.kind].some((name) => name === source.name || matchesPattern(name, source.name)),
+    ({ node, kind, name }) =>
+      node !== '' || !names[kind].some((known) => known === name || matchesPattern(known, name)),
   );
   return { selected, missing };
 }
@@ -236,18 +237,15 @@ async function chooseFamilies(
 }
 
 /** A file may be there although it is not in the listing: it is opened by its name. */
-async function findUnlisted(
-  deps: OpenDeps,
-  seen: readonly SeenFile[],
-  { kind, name }: LogSource,
-): Promise<SelectedFamily> {
-  if (kind === 'file' && !isPattern(name)) {
+async function findUnlisted(deps: OpenDeps, seen: readonly SeenFile[], source: LogSource): Promise<SelectedFamily> {
+  const { node, kind, name } = source;
+  if (node === '' && kind === 'file' && !isPattern(name)) {
     (await deps.acquire(name)).release();
     return { name, files: [name], isNamed: true };
   }
   const families = await groupManyFamilies(seen.map((file) => file.name));
   throw familyNotFound(
-    name,
+    node === '' ? name : formatLogSource(source),
     families.map((family) => family.name),
   );
 }
