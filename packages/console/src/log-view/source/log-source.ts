@@ -51,10 +51,7 @@ export interface PageRequest {
   filter: RowFilter;
 }
 
-export type FollowFrom =
-  | 'end'
-  /** After this record; some before it may be repeated, but none from before `sinceMs`. */
-  | { next: RecordKey; sinceMs?: number };
+export type FollowFrom = 'end' | { timeMs: number };
 
 export interface FollowRequest {
   from: FollowFrom;

@@ -1,6 +1,5 @@
 import {
   type ClusterEnd,
-  type ClusterFollowItem,
   type MemberSelection,
   type NodeClient,
   PortholeError,
@@ -12,7 +11,6 @@ import { toSelection } from '../../state/source-text.ts';
 import type { LogsView, RecordKey } from '../../state/view.ts';
 import {
   type Direction,
-  type FollowRequest,
   isShown,
   type LogSource,
   type Page,
@@ -24,16 +22,13 @@ import {
   type ShownRecord,
 } from './log-source.ts';
 
-/** A follow begins this long before the last record: a slow member may write older records a little later. */
-const FOLLOW_OVERLAP_MS = 5000;
-
 /** Records of one millisecond of one node that are searched for the target. */
 const MAX_CANDIDATES = 400;
 
 /** Clock offsets are measured repeatedly: between two responses a record may move by this much. */
 const UNSURE_MS = 50;
 
-type FollowAfter = Exclude<FollowRequest['from'], 'end'>;
+type SearchStart = { cursor: string } | { timeMs: number };
 
 /** The logs that a view selects, of all nodes that have them: each question is one request. */
 export class SelectedLogs implements LogSource {
@@ -56,13 +51,8 @@ export class SelectedLogs implements LogSource {
     return this.#beside(request, 'at' in from ? from.at : from.next, options);
   }
 
-  async *follow(
-    { from, filter }: FollowRequest,
-    options: { signal: AbortSignal },
-  ): AsyncGenerator<ClusterFollowItem[]> {
-    const start = from === 'end' ? from : { timeMs: await this.#timeAfter(from, options) };
-    yield* this.#client.follow({ ...this.#asked(filter), start, raw: true }, { ...options, gaps: 'report' });
-  }
+  follow: LogSource['follow'] = ({ from, filter }, options) =>
+    this.#client.follow({ ...this.#asked(filter), start: from, raw: true }, { ...options, gaps: 'report' });
 
   histogram: LogSource['histogram'] = async ({ filter, ...counted }, options) =>
     this.#client.histogram({ ...this.#asked(filter), ...counted }, options);
@@ -86,7 +76,7 @@ export class SelectedLogs implements LogSource {
 
   async #search(
     { direction, limit, filter }: PageRequest,
-    position: { start?: { cursor: string } | { timeMs: number } },
+    position: { start?: SearchStart },
     options: PageOptions,
   ): Promise<Page> {
     const isOlder = direction === 'older';
@@ -105,19 +95,26 @@ export class SelectedLogs implements LogSource {
     };
   }
 
-  async #timeAfter({ next, sinceMs }: FollowAfter, options: { signal: AbortSignal }): Promise<number> {
-    const { atMs } = await this.#resolve(next, options);
-    return Math.min(atMs, Math.max(atMs - FOLLOW_OVERLAP_MS, sinceMs ?? atMs));
-  }
-
   /** A page that begins at a record, or next to it. */
   async #beside(request: PageRequest, key: RecordKey, options: PageOptions): Promise<Page> {
+    const { direction, limit } = request;
     const { atMs, record } = await this.#resolve(key, options);
     // Misses nothing on the wanted side of the record.
-    const timeMs = atMs + (request.direction === 'newer' ? -UNSURE_MS : UNSURE_MS + 1);
-    const page = await this.#search(request, { start: { timeMs } }, options);
-    const anchor = { atMs, record, key, request };
-    return { ...page, records: page.records.filter((candidate) => isOnAnchorSide(candidate, anchor)) };
+    let start: SearchStart = { timeMs: atMs + (direction === 'newer' ? -UNSURE_MS : UNSURE_MS + 1) };
+    const all: Page = { ...NO_RECORDS };
+    for (;;) {
+      const page = await this.#search({ ...request, limit: limit - all.records.length }, { start }, options);
+      const own = page.records.filter((found) => isOnAnchorSide(found, { atMs, record, key, request }));
+      Object.assign(all, page, {
+        records: direction === 'newer' ? [...all.records, ...own] : [...own, ...all.records],
+        scannedBytes: all.scannedBytes + page.scannedBytes,
+        problems: [...all.problems, ...page.problems],
+      });
+      // Of many records of the same time, the first may all be on the other side.
+      const isShort = own.length < page.records.length && all.records.length < limit;
+      if (!isShort || page.next === null) return all;
+      start = { cursor: page.next };
+    }
   }
 
   /**

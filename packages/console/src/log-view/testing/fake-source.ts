@@ -201,7 +201,7 @@ export class FakeSource implements LogSource {
 
   #followIndex(from: FollowFrom): number {
     if (from === 'end') return this.size;
-    return this.#known(from.next) + 1;
+    return this.#indexAt(from.timeMs);
   }
 
   #indexOf({ direction, from }: PageRequest): number {

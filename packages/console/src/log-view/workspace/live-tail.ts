@@ -10,6 +10,9 @@ import { Attempt, PAGE_RECORDS, SLICE_MS, type WorkspaceDeps } from './workspace
 /** How often the rate is updated; it falls while nothing arrives. */
 const TICK_MS = 1000;
 
+/** A follow begins this long before the last row. */
+const OVERLAP_MS = 5000;
+
 /** New records while the workspace is open: shown as they arrive, or counted and held while paused. */
 export class LiveTail {
   readonly #deps: Pick<WorkspaceDeps, 'store' | 'clock'>;
@@ -56,9 +59,9 @@ export class LiveTail {
     const { first, last, rows } = isAtEnd ? buffer : RowBuffer.EMPTY;
     // The stream may repeat some of them.
     const known = new Set(rows.map(({ key }) => key));
-    const sinceMs = first?.atMs === undefined ? {} : { sinceMs: first.atMs + 1 };
-    const from = last ? { next: last, ...sinceMs } : 'end';
-    this.#isBridging = isAtEnd && last === undefined;
+    const lastMs = last?.atMs;
+    const from = lastMs === undefined ? 'end' : { timeMs: followStart(lastMs, first?.atMs) };
+    this.#isBridging = isAtEnd && from === 'end';
     this.#isFollowing = true;
     void this.#tick(signal);
     let hasBegun = false;
@@ -149,7 +152,7 @@ export class LiveTail {
     this.#schedule();
   }
 
-  /** No record marks the end of the log: load what was written before the stream began. */
+  /** No time marks the end of the log: load what was written before the stream began. */
   async #bridge(source: LogSource, filter: RowFilter, signal: AbortSignal): Promise<void> {
     try {
       const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
@@ -199,6 +202,11 @@ export class LiveTail {
     const state = this.#mode === 'live' && reason !== null ? 'reconnecting' : this.#mode;
     return { ...this.#meter.counts, reason, state };
   }
+}
+
+/** Before the last row, because slow members may write older records a little later; but not before the first one. */
+function followStart(lastMs: number, firstMs = -Infinity): number {
+  return Math.min(lastMs, Math.max(lastMs - OVERLAP_MS, firstMs + 1));
 }
 
 type Counts = Pick<FollowStatus, 'newRecords' | 'newErrors' | 'linesPerSecond' | 'lagMs'>;
