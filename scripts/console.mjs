@@ -52,7 +52,6 @@ const PAGES = {
   '/': ['src/pages/overview/overview-page.tsx'],
   '/incidents': ['src/pages/incidents/incidents-page.tsx'],
   '/logs': ['src/pages/logs/logs-page.tsx'],
-  '/logs?src': ['src/pages/logs/logs-page.tsx', 'src/log-view/source/chosen-source.ts'],
   '/config': ['src/pages/config/config-page.tsx'],
   '/nodes': ['src/pages/nodes/nodes-page.tsx'],
   '/nodes/': ['src/pages/nodes/node-page.tsx'],

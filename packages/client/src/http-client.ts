@@ -26,7 +26,6 @@ import {
   type FollowOptions,
   type ForgottenMember,
   type Incident,
-  type LogFilesRequest,
   type MemberSelection,
   type NodeDescription,
   PATHS,
@@ -101,7 +100,7 @@ class HttpNodes extends HttpContract implements NodeClient {
     return requestJson({ path, query: encodeVersionNode(this.#id), ...options }, this.deps, decodeConfigVersion);
   }
 
-  async logFiles(request: LogFilesRequest = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
     return this.#ask('logFiles', request, options);
   }
 

@@ -20,10 +20,8 @@ if (root) void openPage(navigation.view.value).then(() => render(<App />, root))
 async function openPage(view: View): Promise<void> {
   const early =
     view.page === 'logs' ? import('./pages/logs/logs-page.tsx').then(({ openEarly }) => openEarly(view)) : undefined;
-  const chosen =
-    view.page === 'logs' && view.sources.length > 0 ? import('./log-view/source/chosen-source.ts') : undefined;
   // If it cannot be loaded, the page says so.
-  await Promise.allSettled([loadPage(view), early, chosen]);
+  await Promise.allSettled([loadPage(view), early]);
 }
 
 /** Applies the preferred theme, now and on every change; the system theme by default. */

@@ -146,7 +146,7 @@ it('a node that shows its own log shows all of it but the access log', async () 
   const running = await start(settings);
   const { body } = await sendRequest(running.node.httpPort, '/api/v1/log/files');
   expect((JSON.parse(body.toString()) as ClusterLogFiles).files.map(({ name }) => name)).toEqual(['porthole.log']);
-  const found = await sendRequest(running.node.httpPort, '/api/v1/log/search?file=porthole.log');
+  const found = await sendRequest(running.node.httpPort, '/api/v1/log/search?src==porthole.log');
   expect(found.body.toString()).toContain('the node is starting');
   const { settings: loaded } = await loadSettings({ options: settings });
   const outcomes = await checkLogDir({ settings: loaded, system: { userName: 'me' } } as CheckContext);

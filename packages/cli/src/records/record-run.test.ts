@@ -72,7 +72,7 @@ describe('records printed without decoding them', () => {
         label: '',
         state: new OwnLogs(logs),
         ...(!isDecoded && { searchPrinted: logs.search.bind(logs) }),
-        selection: file === undefined ? {} : { file },
+        selection: file === undefined ? {} : { src: [`=${file}`] },
         holderFor: () => logs,
         zone,
         clockAheadMs: 0,

@@ -13,17 +13,17 @@ const listPacked = async () => [...entries, { name: 'a.log.1.gz', size: 1 }];
 
 it.each([
   ['all files', [{ listLogs, selection: {} }], 400],
-  ['one file', [{ listLogs: listPacked, selection: { file: 'a.log' } }], 300],
+  ['one file', [{ listLogs: listPacked, selection: { src: ['=a.log'] } }], 300],
   [
     'several sources',
     [
       { listLogs, selection: {} },
-      { listLogs, selection: { file: 'b.log' } },
+      { listLogs, selection: { src: ['=b.log'] } },
     ],
     500,
   ],
   ['compressed files', [{ listLogs: listPacked, selection: {} }], undefined],
-  ['a family', [{ listLogs, selection: { family: 'a.log' } }], undefined],
+  ['a family', [{ listLogs, selection: { src: ['a.log'] } }], undefined],
   ['several nodes', [{ listLogs, selection: { nodes: ['*'] } }], undefined],
   ['what lists no sizes', [{ selection: {} }], undefined],
 ])('the bytes of %s', async (_what, sources, bytes) => {

@@ -49,7 +49,7 @@ export async function openContractLogs(
 export class ContractLogs extends ContractNode implements FileHolder {
   /** Names and sizes, without reading anything; of a single file what its end shows. */
   override async logFiles(options: LogFilesOptions = {}): Promise<LogFileDetails[]> {
-    if (options.file !== undefined) return super.logFiles(options);
+    if (options.src !== undefined) return super.logFiles(options);
     const sizes = new Map((await this.listLogs(options)).map(({ name, size }) => [name, size]));
     return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
       files.map((file) => ({ ...UNKNOWN, ...file, family, size: sizes.get(file.name) ?? 0 })),

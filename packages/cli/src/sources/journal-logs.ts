@@ -12,7 +12,7 @@ import {
   coverageOf,
   type FileRequest,
   type FollowOptions,
-  type LogFilesRequest,
+  type MemberSelection,
   PortholeError,
   type ResponseFacts,
   type SearchOptions,
@@ -97,7 +97,7 @@ class JournalLogs implements LogState, FileHolder {
     process.once('exit', this.#remove);
   }
 
-  async logFiles(request?: LogFilesRequest, options?: CallOptions) {
+  async logFiles(request?: MemberSelection, options?: CallOptions) {
     return (await this.#open(ALL, options)).logs.logFiles(request, options);
   }
 

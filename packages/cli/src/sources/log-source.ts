@@ -1,5 +1,5 @@
-import type { NodeClient } from '@porthole/client';
-import type { MemberSelection, SearchOptions } from '@porthole/contract';
+import type { Client } from '@porthole/client';
+import { familySource, fileSource, LogSources, type MemberSelection, type SearchOptions } from '@porthole/contract';
 import type { LogEntry, LogSelection, SearchQuery, Zone } from '@porthole/logs';
 import type { SearchEnd } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
@@ -8,12 +8,12 @@ export type { PrintableRecord } from '../output/record-layout.ts';
 
 /** What logs are asked: over HTTP a node and through it its cluster, local logs as a cluster of one in this process. */
 export type LogState = Pick<
-  NodeClient,
+  Client,
   'logFiles' | 'search' | 'follow' | 'around' | 'histogram' | 'digest' | 'fields' | 'top'
 >;
 
 /** A node or directory that has a file. */
-export type FileHolder = Pick<NodeClient, 'openLog'>;
+export type FileHolder = Pick<Client, 'openLog'>;
 
 /** A search for records that are printed as they come. */
 export type PrintedSearch = SearchOptions & { asText?: boolean };
@@ -48,25 +48,18 @@ export interface LogSource extends Backend {
 }
 
 /** How a file is selected. */
-export function ofFile(name: string): Required<Pick<LogSelection, 'file'>> {
-  return { file: name };
+export function ofFile(name: string): Required<LogSelection> {
+  return { src: [fileSource(name)] };
 }
 
 /** How a log is selected with its rotated files. */
-export function ofFamily(name: string): Required<Pick<LogSelection, 'family'>> {
-  return { family: name };
+export function ofFamily(name: string): Required<LogSelection> {
+  return { src: [familySource(name)] };
 }
 
 /** The file or log that a source is of; `undefined`: all. */
-export function selectedLog({ selection }: Pick<LogSource, 'selection'>): SelectedLog | undefined {
-  const { file, family } = selection;
-  if (file !== undefined) return { kind: 'file', name: file };
-  return family === undefined ? undefined : { kind: 'family', name: family };
-}
-
-interface SelectedLog {
-  kind: 'file' | 'family';
-  name: string;
+export function selectedLog({ selection: { src } }: Pick<LogSource, 'selection'>) {
+  return new LogSources(src).only;
 }
 
 /** All sources of one command line; `close` releases them. */

@@ -5,7 +5,6 @@ import {
   type CountQueries,
   clusterItems,
   type FollowOptions,
-  type LogFilesRequest,
   type MemberSelection,
   type SearchOptions,
 } from '@porthole/contract';
@@ -25,7 +24,7 @@ export class OwnLogs implements LogState {
     this.#logs = new LogsAlone(logs, id);
   }
 
-  logFiles(request: LogFilesRequest = {}, options?: CallOptions) {
+  logFiles(request: MemberSelection = {}, options?: CallOptions) {
     return this.#logs.logFiles(request, options);
   }
 

@@ -17,7 +17,6 @@ import {
   type ConfigHistoryRequest,
   type CountQueries,
   type FollowOptions,
-  type LogFilesRequest,
   type MemberReport,
   type MemberSelection,
   type MembershipState,
@@ -52,9 +51,9 @@ export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'
     this.#id = id;
   }
 
-  async logFiles({ file }: LogFilesRequest, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles({ src }: MemberSelection, options: CallOptions = {}): Promise<ClusterLogFiles> {
     const startedMs = performance.now();
-    const found = await this.#state.logFiles(file === undefined ? options : { ...options, file });
+    const found = await this.#state.logFiles(src === undefined ? options : { ...options, src });
     const members = [this.report({ elapsedMs: performance.now() - startedMs, count: found.length })];
     return withCoverage({ files: found.map((each) => ({ ...each, node: this.#id })), members }, {});
   }

@@ -81,7 +81,9 @@ function driftRow(difference: ConfigDifference): DriftRow {
     return { shown, nodes: value.nodes, note: noteOf(value, shown), isUnusual, against };
   });
   return {
-    ...{ key, isExpected, outliers },
+    key,
+    isExpected,
+    outliers,
     isDrift: isDrift(difference),
     majority: majority && { shown: showValue(majority.value), count: majority.nodes.length },
   };

@@ -24,7 +24,8 @@ export function diffLines(left: Lines, right: Lines, maxChanges = MAX_CHANGES): 
   const texts = (lines: Lines) => lines.map(({ text }) => text);
   const changes = diffArrays(texts(left), texts(right), { maxEditLength: maxChanges });
   const rows: DiffRow[] = [];
-  let [x, y] = [0, 0];
+  let x = 0;
+  let y = 0;
   let start: [number, number] = [0, 0];
   for (const { added, removed, count } of changes ?? []) {
     if (!added && !removed) {
@@ -79,10 +80,12 @@ interface SecretSide {
 /** What is known of lines that are masked in both texts. Lines with different secrets count as changed. */
 export function compareSecrets(rows: readonly DiffRow[], left: SecretSide, right: SecretSide): DiffRow[] {
   return rows.map((row): DiffRow => {
-    const [mine, other] = [left.lines[row.left ?? -1], right.lines[row.right ?? -1]];
+    const mine = left.lines[row.left ?? -1];
+    const other = right.lines[row.right ?? -1];
     if (row.kind !== 'equal' || !mine?.text.includes(MASK)) return row;
     // A comment, or a line within a value of several lines, has no key.
-    const [a, b] = [left.fingerprints.get(mine.key ?? ''), right.fingerprints.get(other?.key ?? '')];
+    const a = left.fingerprints.get(mine.key ?? '');
+    const b = right.fingerprints.get(other?.key ?? '');
     if (a === undefined || b === undefined || mine.key !== other?.key) return { ...row, secret: 'unknown' };
     return a === b ? { ...row, secret: 'equal' } : { ...row, kind: 'changed', secret: 'different' };
   });
@@ -93,10 +96,13 @@ const WORD = /[\w./:+-]+|\s+|[^\w\s]/g;
 
 /** What changed within a line: the words between those that both begin and both end with. */
 export function changedWords(left: string, right: string): { left: LineRange; right: LineRange } {
-  const [a, b] = [left.match(WORD) ?? [], right.match(WORD) ?? []];
-  let [start, same] = [0, 0];
+  const a = left.match(WORD) ?? [];
+  const b = right.match(WORD) ?? [];
+  let start = 0;
+  let same = 0;
   while (same < Math.min(a.length, b.length) && a[same] === b[same]) start += a[same++]?.length ?? 0;
-  let [end, tail] = [0, 1];
+  let end = 0;
+  let tail = 1;
   while (tail <= Math.min(a.length, b.length) - same && a.at(-tail) === b.at(-tail)) end += a.at(-tail++)?.length ?? 0;
   return { left: { start, end: left.length - end }, right: { start, end: right.length - end } };
 }

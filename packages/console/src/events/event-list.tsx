@@ -1,17 +1,16 @@
 import { absenceText, coverageOf } from '@porthole/contract';
 import { preferences } from '../state/preferences.ts';
-import type { Resource } from '../state/resource.ts';
 import { viewUrl } from '../state/view-url.ts';
 import { formatCounted, formatSecond, formatShortTime } from '../ui/format.ts';
-import { useStore } from '../ui/hooks.ts';
+import { type Loaded, useStore } from '../ui/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
-import { CardList, ResourceCard } from '../ui/resource-card.tsx';
+import { CardList, LoadedCard } from '../ui/loaded-card.tsx';
 import { eventClass, groupEvents, incidentAround } from './event-text.ts';
 import type { LoadedEvents } from './load-events.ts';
 
 interface EventsCardProps {
   title: string;
-  events: Resource<LoadedEvents>;
+  events: Loaded<LoadedEvents>;
   /** At most so many are listed. */
   most: number;
   /** Nodes whose absence the page has named already. */
@@ -29,7 +28,7 @@ export function EventsCard({ title, events, most, known, labels, names }: Events
   const timeText = (timeMs: number) =>
     Date.now() - timeMs < DAY_MS ? formatSecond(timeMs, zone) : formatShortTime(timeMs, zone, Date.now());
   return (
-    <ResourceCard id="events-title" title={title} resource={events} what="The events" known={known}>
+    <LoadedCard id="events-title" title={title} loaded={events} what="The events" known={known}>
       {(value) => {
         const all = groupEvents(value.events);
         return (
@@ -67,7 +66,7 @@ export function EventsCard({ title, events, most, known, labels, names }: Events
           </>
         );
       }}
-    </ResourceCard>
+    </LoadedCard>
   );
 }
 

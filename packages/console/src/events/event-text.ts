@@ -130,7 +130,10 @@ function toShown(record: ClusterRecord): ShownEvent | undefined {
   const { kind, fields, cursor } = event;
   const node = text(fields.member) || record.node;
   return {
-    ...{ kind, fields, node, key: `${record.node} ${cursor}` },
+    kind,
+    fields,
+    node,
+    key: `${record.node} ${cursor}`,
     ...STYLES[kind],
     timeMs: eventTime(event, record),
     ...describe(event),

@@ -3,18 +3,8 @@ import { useState } from 'preact/hooks';
 import { navigation } from '../state/navigation.ts';
 import { sheet } from '../state/notice.ts';
 import { Store } from '../state/store.ts';
-import {
-  ALL_CONFIG,
-  ALL_LOGS,
-  ALL_NODES,
-  INCIDENTS,
-  LAST_HOUR,
-  OVERVIEW,
-  rangeOf,
-  type TimeRange,
-  type View,
-  withRange,
-} from '../state/view.ts';
+import { LAST_HOUR, type TimeRange } from '../state/time-range.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, INCIDENTS, OVERVIEW, rangeOf, type View, withRange } from '../state/view.ts';
 import { viewUrl } from '../state/view-url.ts';
 import { Button, type ButtonProps, IconButton } from '../ui/controls.tsx';
 import { Sheet } from '../ui/dialog.tsx';

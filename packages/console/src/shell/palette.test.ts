@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { navigation } from '../state/navigation.ts';
-import { ALL_CONFIG, ALL_LOGS } from '../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, nodeView } from '../state/view.ts';
 import { fuzzyFilter, fuzzyScore, paletteEntries } from './palette.tsx';
 
 const entries = paletteEntries({
@@ -28,9 +28,9 @@ test('what is loaded later comes last, so that nothing moves when it arrives', (
 });
 
 test('has entries for every node, its logs and its configuration', () => {
-  expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '', range: null });
+  expect(viewOf('b')).toEqual(nodeView('b'));
   expect(viewOf('Logs of b')).toEqual({ ...ALL_LOGS, sources: [{ node: 'b', log: null }] });
-  expect(viewOf('Configuration of b')).toEqual({ page: 'node', id: 'b', tab: 'config', text: '', range: null });
+  expect(viewOf('Configuration of b')).toEqual(nodeView('b', 'config'));
 });
 
 test('a saved view is opened by its name, in which nothing is hidden', () => {

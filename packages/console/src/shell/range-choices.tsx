@@ -2,18 +2,11 @@ import { coverageOf, rangeProblem, readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import { openSource, toFilter } from '../log-view/source/view-source.ts';
 import { navigation } from '../state/navigation.ts';
-import {
-  ALL_LOGS,
-  closedRange,
-  type LogsView,
-  nodeLogs,
-  type TimeRange,
-  type View,
-  type ZoneName,
-} from '../state/view.ts';
+import { closedRange, type TimeRange } from '../state/time-range.ts';
+import { ALL_LOGS, type LogsView, nodeLogs, type View, type ZoneName } from '../state/view.ts';
 import { Button, IconButton } from '../ui/controls.tsx';
 import { formatCount, formatDate, formatTimeInput, rangeText, timeInputClock } from '../ui/format.ts';
-import { useRequest, useStore } from '../ui/hooks.ts';
+import { useLoaded, useStore } from '../ui/hooks.ts';
 import { MenuItem } from '../ui/menu.tsx';
 import { TimeField } from '../ui/time-field.tsx';
 import { ZoneField } from './session-menu.tsx';
@@ -73,12 +66,14 @@ const COMPARE_MS = 3000;
 /** How many records and errors the range has, and how many the same time before had: of what the page shows. */
 function Comparison({ range }: { range: TimeRange }) {
   const view = useStore(navigation.view);
-  const { value, failure } = useRequest(JSON.stringify([range, view]), 0, async (signal) => {
+  const key = JSON.stringify([range, view]);
+  const load = async (signal: AbortSignal) => {
     const nowMs = Date.now();
     const ranges = [range, rangeBefore(range, nowMs)].map((each) => closedRange(each, nowMs));
     const [now, before] = await Promise.all(ranges.map((each) => countRecords(view, each, signal)));
     return now && before && { now, before };
-  });
+  };
+  const { value, failure } = useLoaded(key, load, { keepsLast: true });
   if (failure) return null;
   return (
     <p class="dim wraps range-compare" role="status">
@@ -102,7 +97,8 @@ async function countRecords(view: View, range: { fromMs: number; toMs: number },
   const logs = { ...logsOf(view), range: { kind: 'fixed', ...range } } as const;
   const request = { filter: toFilter(logs, range.toMs), buckets: 1 };
   const response = await openSource(logs).histogram(request, { signal, budgetMs: COMPARE_MS });
-  let [records, errors] = [0, 0];
+  let records = 0;
+  let errors = 0;
   for (const { counts } of response.buckets) {
     for (const count of Object.values(counts)) records += count;
     errors += (counts.ERROR ?? 0) + (counts.FATAL ?? 0);
@@ -120,7 +116,8 @@ export function logsOf(view: View): LogsView {
 /** `240 errors, 3 before (× 80)`; an incomplete count is a lower bound, and compared with nothing. */
 export function changeText(now: Counts, before: Counts, what: 'records' | 'errors'): string {
   const text = (counts: Counts) => `${counts.isComplete ? '' : '≥ '}${formatCount(counts[what])}`;
-  const [a, b] = [now[what], before[what]];
+  const a = now[what];
+  const b = before[what];
   const percent = Math.round((Math.abs(a - b) / b) * 100);
   const isKnown = now.isComplete && before.isComplete && b > 0 && percent > 0;
   const change = a >= 2 * b ? `× ${formatCount(Math.round(a / b))}` : `${a > b ? '+' : '−'}${percent} %`;
@@ -235,7 +232,8 @@ function readRange(from: string, to: string, zone: ZoneName): TimeRange | string
   const [start, end] = [from, to].map((text) => (text.trim() ? readTime(text, clock) : { timeMs: null }));
   if (!start || 'problem' in start) return `From: ${start?.problem}`;
   if (!end || 'problem' in end) return `To: ${end?.problem}`;
-  const [fromMs, toMs] = [start.timeMs, end.timeMs];
+  const fromMs = start.timeMs;
+  const toMs = end.timeMs;
   const problem = rangeProblem(
     { name: 'From', timeMs: fromMs ?? undefined },
     { name: 'To', timeMs: toMs ?? undefined },

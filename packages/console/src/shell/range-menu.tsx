@@ -1,5 +1,5 @@
 import { preferences } from '../state/preferences.ts';
-import type { TimeRange } from '../state/view.ts';
+import type { TimeRange } from '../state/time-range.ts';
 import { rangeText } from '../ui/format.ts';
 import { useStore } from '../ui/hooks.ts';
 import { lazy } from '../ui/lazy.tsx';

@@ -1,5 +1,6 @@
 import { durationText, quoteShell } from '@porthole/contract';
-import type { ConfigView, IncidentsView, LogsView, TimeRange } from './view.ts';
+import type { TimeRange } from './time-range.ts';
+import type { ConfigView, IncidentsView, LogsView } from './view.ts';
 
 /** Arguments that a shell needs no quotes for. */
 const UNQUOTED = /^[\w@%+=:,./-]+$/;

@@ -1,6 +1,7 @@
 import { ClientError } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { NodeColours, Resource, type ResourceEnv } from './resource.ts';
+import { NodeColours, Resource, type ResourceEnv, type ResourceOptions } from './resource.ts';
+import { Store } from './store.ts';
 
 /** A page whose time passes only when the test says so. */
 class FakePage implements ResourceEnv {
@@ -54,10 +55,7 @@ class FakePage implements ResourceEnv {
   }
 }
 
-function counted(
-  page: FakePage,
-  { everyMs = 10_000, fail = () => false }: { everyMs?: number; fail?: () => boolean } = {},
-) {
+function counted(page: FakePage, { fail = () => false, ...options }: ResourceOptions & { fail?: () => boolean } = {}) {
   let loads = 0;
   const resource = new Resource(
     async () => {
@@ -65,7 +63,7 @@ function counted(
       if (fail()) throw new ClientError('UNREACHABLE', 'no connection', { method: 'GET', url: '/' });
       return loads;
     },
-    { everyMs, env: page },
+    { everyMs: 10_000, ...options, env: page },
   );
   return { resource, loads: () => loads };
 }
@@ -87,7 +85,8 @@ test('loads only while someone subscribes, and then periodically', async () => {
 test('pauses without subscribers and continues with its value when one returns', async () => {
   const page = new FakePage();
   const { resource, loads } = counted(page);
-  const [first, second] = [resource.watch(), resource.watch()];
+  const first = resource.watch();
+  const second = resource.watch();
   await page.pass(0);
   first();
   first();
@@ -152,7 +151,7 @@ test('a running load is aborted with the last subscriber and its response ignore
   expect(signal?.aborted).toBe(true);
   respond('late');
   await page.pass(0);
-  expect(resource.state.value).toEqual({ value: null, asOfMs: null, failure: null, isLoading: false });
+  expect(resource.state.value).toEqual({ value: null, asOfMs: null, failure: null, isLoading: true });
 });
 
 test('does not load twice at the same time', async () => {
@@ -162,6 +161,58 @@ test('does not load twice at the same time', async () => {
   resource.reload();
   await page.pass(0);
   expect(loads()).toBe(1);
+});
+
+test('only a reload that somebody asked for counts as loading', async () => {
+  const page = new FakePage();
+  const { resource } = counted(page);
+  const seen: boolean[] = [];
+  resource.state.subscribe(() => seen.push(resource.state.value.isLoading));
+  resource.watch();
+  await page.pass(0);
+  await page.pass(10_000);
+  expect(seen).toEqual([false, false]);
+  resource.reload();
+  await page.pass(0);
+  expect(seen).toEqual([false, false, true, false]);
+});
+
+test('the first load waits for a pause; what is left before sends no request', async () => {
+  const page = new FakePage();
+  const { resource, loads } = counted(page, { pauseMs: 400 });
+  resource.watch()();
+  await page.pass(400);
+  expect(loads()).toBe(0);
+  resource.watch();
+  await page.pass(399);
+  expect(loads()).toBe(0);
+  await page.pass(1);
+  expect(loads()).toBe(1);
+});
+
+test('a load gives way: it is aborted at once, and sent again afterwards until it has ended', async () => {
+  const page = new FakePage();
+  const isAwaited = new Store(true);
+  const sent: { signal: AbortSignal; respond: (value: string) => void }[] = [];
+  const resource = new Resource<string>((signal) => new Promise((resolve) => sent.push({ signal, respond: resolve })), {
+    givesWay: isAwaited,
+    env: page,
+  });
+  resource.watch();
+  expect(sent).toHaveLength(0);
+  isAwaited.set(false);
+  expect(sent).toHaveLength(1);
+  isAwaited.set(true);
+  expect(sent[0]?.signal.aborted).toBe(true);
+  isAwaited.set(false);
+  expect(sent).toHaveLength(2);
+  sent[1]?.respond('counted');
+  await page.pass(0);
+  // What has ended is not sent again.
+  isAwaited.set(true);
+  isAwaited.set(false);
+  expect(resource.state.value.value).toBe('counted');
+  expect(sent).toHaveLength(2);
 });
 
 test('a node keeps its colour when others come and go, also in the next session', () => {

@@ -15,6 +15,7 @@ export interface ResourceState<Value> {
   /** When it was loaded. */
   asOfMs: number | null;
   failure: Failure | null;
+  /** No response has arrived yet, or somebody asked for another one. */
   isLoading: boolean;
 }
 
@@ -29,9 +30,13 @@ export interface ResourceEnv {
   onReturn(run: () => void): () => void;
 }
 
-interface ResourceOptions {
+export interface ResourceOptions {
   /** Reload interval. Without it, a resource is loaded once. */
   everyMs?: number;
+  /** Pause before the first load: what changes quickly sends no requests. */
+  pauseMs?: number;
+  /** While it is true nothing is loaded; what is being loaded is aborted, and loaded again afterwards. */
+  givesWay?: Pick<Store<boolean>, 'value' | 'subscribe'>;
   env?: ResourceEnv;
 }
 
@@ -40,27 +45,28 @@ const RETRY_MS = 5000;
 
 /** Data loaded from the node while someone subscribes; the last value stays when a reload fails. */
 export class Resource<Value> {
-  readonly state: Store<ResourceState<Value>>;
+  readonly state = new Store<ResourceState<Value>>({ value: null, asOfMs: null, failure: null, isLoading: true });
   readonly #load: (signal: AbortSignal) => Promise<Value>;
-  readonly #everyMs: number | undefined;
+  readonly #options: ResourceOptions;
   readonly #env: ResourceEnv;
   #watchers = 0;
   #loading: AbortController | undefined;
   #cancelTimer: (() => void) | undefined;
-  #endReturn: (() => void) | undefined;
+  #ends: (() => void)[] = [];
 
   constructor(load: (signal: AbortSignal) => Promise<Value>, options: ResourceOptions = {}) {
     this.#load = load;
-    this.#everyMs = options.everyMs;
+    this.#options = options;
     this.#env = options.env ?? BROWSER;
-    this.state = new Store<ResourceState<Value>>({ value: null, asOfMs: null, failure: null, isLoading: false });
   }
 
   /** Keeps it fresh until the returned function is called. */
   watch(): () => void {
+    const { givesWay } = this.#options;
     this.#watchers++;
     if (this.#watchers === 1) {
-      this.#endReturn = this.#env.onReturn(() => this.#loadIfDue());
+      this.#ends.push(this.#env.onReturn(() => this.#loadIfDue()));
+      if (givesWay) this.#ends.push(givesWay.subscribe(() => (givesWay.value ? this.#stop() : this.#loadIfDue())));
       this.#loadIfDue();
     }
     let isOver = false;
@@ -68,17 +74,23 @@ export class Resource<Value> {
       if (isOver) return;
       isOver = true;
       this.#watchers--;
-      if (this.#watchers === 0) this.#suspend();
+      if (this.#watchers > 0) return;
+      for (const end of this.#ends.splice(0)) end();
+      this.#stop();
     };
   }
 
-  /** Reloads now, unless a load is running. */
+  /** Reloads now, unless a load is running or has to give way. */
   reload(): void {
-    if (this.#loading) return;
+    this.#change({ isLoading: true });
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#loading || this.#options.givesWay?.value) return;
     this.#cancelTimer?.();
     const loading = new AbortController();
     this.#loading = loading;
-    this.#change({ isLoading: true });
     const settle = (change: Partial<ResourceState<Value>>) => {
       if (this.#loading !== loading) return;
       this.#loading = undefined;
@@ -95,31 +107,35 @@ export class Resource<Value> {
   }
 
   #plan(): void {
-    this.#cancelTimer?.();
+    const { everyMs } = this.#options;
     const { failure } = this.state.value;
     const isRetried = failure && isTransient(failure);
-    const waitMs = isRetried ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
-    if (waitMs === undefined) return;
+    const waitMs = isRetried ? Math.min(everyMs ?? RETRY_MS, RETRY_MS) : everyMs;
+    if (waitMs !== undefined) this.#beginAfter(waitMs);
+  }
+
+  #beginAfter(waitMs: number): void {
+    this.#cancelTimer?.();
     // Hidden pages send no requests; what is due is loaded when they become visible.
     this.#cancelTimer = this.#env.after(waitMs, () => {
-      if (this.#env.isVisible()) this.reload();
+      if (this.#env.isVisible()) this.#begin();
     });
   }
 
   #loadIfDue(): void {
-    const { asOfMs, failure } = this.state.value;
+    if (this.#loading) return;
+    const { everyMs = Number.POSITIVE_INFINITY, pauseMs = 0 } = this.#options;
+    const { asOfMs, failure, isLoading } = this.state.value;
     const age = asOfMs === null ? Number.POSITIVE_INFINITY : this.#env.now() - asOfMs;
-    if (failure || age >= (this.#everyMs ?? Number.POSITIVE_INFINITY)) this.reload();
-    else if (!this.#loading) this.#plan();
+    if (!failure && !isLoading && age < everyMs) this.#plan();
+    else if (pauseMs > 0) this.#beginAfter(pauseMs);
+    else this.#begin();
   }
 
-  #suspend(): void {
+  #stop(): void {
     this.#cancelTimer?.();
-    this.#endReturn?.();
     this.#loading?.abort();
-    if (!this.#loading) return;
     this.#loading = undefined;
-    this.#change({ isLoading: false });
   }
 
   #change(change: Partial<ResourceState<Value>>): void {

@@ -9,8 +9,9 @@ import {
 import { Resource } from './resource.ts';
 import { session } from './session.ts';
 import { parseJson, Store, type TextStorage, tryStorage } from './store.ts';
+import { canFollow } from './time-range.ts';
 import { toProblem } from './to-problem.ts';
-import { canFollow, type LogsView } from './view.ts';
+import type { LogsView } from './view.ts';
 import { logsProblems, logsQuery, parseLogs } from './view-url.ts';
 
 /** A log view with a name: the query of its URL, never a whole address. */
@@ -211,7 +212,8 @@ savedViews.list.subscribe(joinViews);
 
 export const onNode: ViewPlace = {
   save(given, view) {
-    const [name, query] = [tidyViewName(given), savedQuery(view)];
+    const name = tidyViewName(given);
+    const query = savedQuery(view);
     const problem = nameProblem(name) ?? viewNameProblem(name) ?? viewQueryProblem(query);
     return problem ?? changeOnNode(() => session.client.saveView(name, query));
   },

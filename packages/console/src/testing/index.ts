@@ -1,7 +1,6 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
 export { keyGroups } from '../log-view/key-groups.ts';
 export { recordLine } from '../log-view/rows/record-text.ts';
-export { createSource } from '../log-view/source/create-source.ts';
 export {
   type FollowFrom,
   type LogSource,
@@ -11,6 +10,7 @@ export {
   recordKey,
   type ShownRecord,
 } from '../log-view/source/log-source.ts';
+export { SelectedLogs } from '../log-view/source/selected-logs.ts';
 export { LogWorkspace, type OpenWorkspace } from '../log-view/workspace/log-workspace.ts';
 export { ALL_LOGS, type LogsView, type SourceChoice } from '../state/view.ts';
 export { logsQuery, parseView, viewUrl } from '../state/view-url.ts';

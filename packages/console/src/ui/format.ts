@@ -1,7 +1,8 @@
 import type { ClusterNode, NodeProblem, SettingJson } from '@porthole/client';
 import { formatSpan, type MemberReport, type RequestClock, readTime } from '@porthole/contract';
+import { canFollow, type TimeRange } from '../state/time-range.ts';
 import { zoneOffsetMs } from '../state/time-zone.ts';
-import { canFollow, type TimeRange, type ZoneName } from '../state/view.ts';
+import type { ZoneName } from '../state/view.ts';
 
 export { formatBytes, formatSpan } from '@porthole/contract';
 
@@ -51,7 +52,8 @@ export function formatDate(timeMs: number, zone: ZoneName): string {
 
 /** As short as possible: `08:14` today, `12 Nov 08:14` this year, `12 Nov 2025 08:14`. */
 export function formatShortTime(timeMs: number, zone: ZoneName, nowMs: number): string {
-  const [date, today] = [formatDate(timeMs, zone), formatDate(nowMs, zone)];
+  const date = formatDate(timeMs, zone);
+  const today = formatDate(nowMs, zone);
   const minute = formatMinute(timeMs, zone);
   if (date === today) return minute;
   return date.slice(-4) === today.slice(-4) ? `${date.slice(0, -5)} ${minute}` : `${date} ${minute}`;

@@ -1,8 +1,7 @@
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { listen } from '../state/listen.ts';
-import type { Resource, ResourceState } from '../state/resource.ts';
-import { type Problem, toProblem } from '../state/to-problem.ts';
+import { Resource, type ResourceOptions, type ResourceState } from '../state/resource.ts';
 
 interface Watched<Value> {
   readonly value: Value;
@@ -11,14 +10,15 @@ interface Watched<Value> {
 
 /** The value of a store; renders again when it changes. */
 export function useStore<Value>(store: Watched<Value>): Value {
-  const [value, setValue] = useState(() => store.value);
+  const [, setValue] = useState(() => store.value);
   useEffect(() => {
     const take = () => setValue(() => store.value);
     // It may have changed since rendering.
     take();
     return store.subscribe(take);
   }, [store]);
-  return value;
+  // Not that of the state: it is of another store when the store was just replaced.
+  return store.value;
 }
 
 /** The current time, updated at this interval while the page is visible. */
@@ -38,10 +38,44 @@ export function useNow(everyMs = 1000): number {
   return now;
 }
 
-/** The state of a resource, kept fresh while the component is mounted. Loading starts before the first paint. */
-export function useResource<Value>(resource: Resource<Value>): ResourceState<Value> {
+/** What is loaded, and the way to load it again. */
+export interface Loaded<Value> extends ResourceState<Value> {
+  reload: () => void;
+}
+
+/** A resource, kept fresh while the component is mounted. Loading starts before the first paint. */
+export function useResource<Value>(resource: Resource<Value>): Loaded<Value> {
   useLayoutEffect(() => resource.watch(), [resource]);
-  return useStore(resource.state);
+  return { ...useStore(resource.state), reload: () => resource.reload() };
+}
+
+interface LoadOptions extends Omit<ResourceOptions, 'env'> {
+  /** Until the response for another key is there, the value of the one before stays. */
+  keepsLast?: boolean;
+  /** A name by which the last response outlives the component, so that returning to a page shows data at once. */
+  kept?: string;
+}
+
+const kept = new Map<string, { key: string; resource: Resource<unknown> }>();
+
+/** What a component loads for itself: again for another key, which names all that the request depends on. */
+export function useLoaded<Value>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { keepsLast = false, kept: name, ...options }: LoadOptions = {},
+): Loaded<Value> {
+  const resource = useMemo(() => {
+    const known = name === undefined ? undefined : kept.get(name);
+    if (known?.key === key) return known.resource as Resource<Value>;
+    const own = new Resource(load, options);
+    if (name !== undefined) kept.set(name, { key, resource: own });
+    return own;
+  }, [key]);
+  const loaded = useResource(resource);
+  const last = useRef<Value | null>(null);
+  const hasEnded = loaded.asOfMs !== null || loaded.failure !== null;
+  if (hasEnded) last.current = loaded.value;
+  return keepsLast && !hasEnded ? { ...loaded, value: last.current } : loaded;
 }
 
 /** Whether a media query matches; renders again when that changes. */
@@ -73,80 +107,4 @@ export function isTextField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
   );
-}
-
-export interface RequestState<Value> {
-  /** The last response, also while the next one is loaded. */
-  value: Value | null;
-  atMs: number;
-  failure: Problem | null;
-  /** Whether the response is not, or not yet, that of the current key. */
-  isLoading: boolean;
-  retry: () => void;
-}
-
-/** What nothing has to wait for. */
-const NEVER: Watched<boolean> = { value: false, subscribe: () => () => {} };
-
-/**
- * The response to a request that is sent again when its key changes; the previous one is aborted. A request waits for
- * this pause: what changes quickly sends none. While it has to give way, it is aborted, and sent again afterwards.
- */
-export function useRequest<Value>(
-  key: string,
-  pauseMs: number,
-  send: (signal: AbortSignal) => Promise<Value>,
-  givesWay: Watched<boolean> = NEVER,
-): RequestState<Value> {
-  const [attempt, setAttempt] = useState(0);
-  const wanted = `${attempt} ${key}`;
-  const [last, setLast] = useState<Omit<RequestState<Value>, 'isLoading' | 'retry'> & { key: string | null }>({
-    ...{ key: null, value: null, atMs: 0, failure: null },
-  });
-  const latest = useRef(send);
-  latest.current = send;
-  useEffect(
-    () =>
-      sendWhenFree(givesWay, pauseMs, async (signal) => {
-        const ended = await latest.current(signal).then(
-          (value) => ({ value, failure: null }),
-          (thrown: unknown) => ({ value: null, failure: toProblem(thrown) }),
-        );
-        if (!signal.aborted) setLast({ key: wanted, ...ended, atMs: Date.now() });
-      }),
-    [wanted],
-  );
-  return { ...last, isLoading: last.key !== wanted, retry: () => setAttempt((count) => count + 1) };
-}
-
-/** Sends once, after a pause in which nothing was in the way; what comes in the way later aborts it. The returned function ends it. */
-export function sendWhenFree(
-  givesWay: Watched<boolean>,
-  pauseMs: number,
-  send: (signal: AbortSignal) => Promise<void>,
-): () => void {
-  let control = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isDone = false;
-  const stop = () => {
-    clearTimeout(timer);
-    control.abort();
-  };
-  const begin = () => {
-    if (isDone) return;
-    stop();
-    if (givesWay.value) return;
-    control = new AbortController();
-    const { signal } = control;
-    timer = setTimeout(async () => {
-      await send(signal);
-      isDone ||= !signal.aborted;
-    }, pauseMs);
-  };
-  begin();
-  const end = givesWay.subscribe(begin);
-  return () => {
-    end();
-    stop();
-  };
 }

@@ -10,9 +10,9 @@ export function lazy<Props extends object>(
 ): ComponentType<Props> {
   const script = new Resource(load);
   return function LazyComponent(props: Props) {
-    const { value: Loaded, failure } = useResource(script);
-    if (Loaded) return <Loaded {...props} />;
+    const { value: Component, failure, reload } = useResource(script);
+    if (Component) return <Component {...props} />;
     if (!failure) return <>{meanwhile}</>;
-    return <FailureNote what="This part of the page" failure={failure} asOfMs={null} onRetry={() => script.reload()} />;
+    return <FailureNote what="This part of the page" failure={failure} asOfMs={null} onRetry={reload} />;
   };
 }

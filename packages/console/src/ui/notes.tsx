@@ -2,12 +2,12 @@ import type { MemberReport } from '@porthole/client';
 import { coverageOf, failures, missingText, outcomeText, type ResponseFacts, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
-import { cluster, type Resource } from '../state/resource.ts';
+import { cluster } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import type { Problem } from '../state/to-problem.ts';
 import { LinkButton, NodeDot } from './controls.tsx';
 import { formatSecond, recordedText } from './format.ts';
-import { useResource, useStore } from './hooks.ts';
+import { type Loaded, useStore } from './hooks.ts';
 import { Icon } from './icon.tsx';
 
 interface FailureNoteProps {
@@ -55,15 +55,15 @@ function signIn(onRetry: () => void): void {
   onRetry();
 }
 
-/** That a resource is loaded for the first time, or why it could not be. */
-export function ResourceNote<Value>({ resource, what, loading }: ResourceNoteProps<Value>) {
-  const { value, asOfMs, failure } = useResource(resource);
-  if (failure) return <FailureNote what={what} failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />;
+/** That something is loaded for the first time, or why it could not be. */
+export function LoadedNote<Value>({ loaded, what, loading }: LoadedNoteProps<Value>) {
+  const { value, asOfMs, failure, reload } = loaded;
+  if (failure) return <FailureNote what={what} failure={failure} asOfMs={asOfMs} onRetry={reload} />;
   return value === null ? <Loading what={loading ?? what.charAt(0).toLowerCase() + what.slice(1)} /> : null;
 }
 
-interface ResourceNoteProps<Value> {
-  resource: Resource<Value>;
+interface LoadedNoteProps<Value> {
+  loaded: Loaded<Value>;
   /** What could not be loaded: `The nodes`. */
   what: string;
   /** What is loaded, if that is said in other words. */

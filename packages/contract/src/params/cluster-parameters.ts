@@ -1,14 +1,4 @@
-import {
-  computedDuration,
-  cursor,
-  flag,
-  labelName,
-  memberId,
-  recordLimit,
-  sourceTexts,
-  text,
-  timestamp,
-} from './codecs.ts';
+import { computedDuration, cursor, flag, labelName, memberId, recordLimit, text, timestamp } from './codecs.ts';
 import { CONTENT_ROWS, FILTER_ROWS, MEMBER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 
@@ -43,12 +33,14 @@ export const AROUND_OWN_ROWS = [
 
 export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...SELECTION_ROWS, ...CONTENT_ROWS] as const;
 
-export const DOWNLOAD_OWN_ROWS = [
-  { name: 'src', field: 'sources', codec: sourceTexts },
-  { name: 'prefix', field: 'withNode', codec: flag, default: false },
-] as const satisfies readonly ParameterRow[];
+export const PREFIX_ROW = {
+  name: 'prefix',
+  field: 'withNode',
+  codec: flag,
+  default: false,
+} as const satisfies ParameterRow;
 
-export const DOWNLOAD_ROWS = [DOWNLOAD_OWN_ROWS[0], ...MEMBER_ROWS, ...FILTER_ROWS, DOWNLOAD_OWN_ROWS[1]] as const;
+export const DOWNLOAD_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, PREFIX_ROW] as const;
 
 export const TICKET_ROW = { name: 'ticket', field: 'ticket', codec: text() } as const satisfies ParameterRow;
 

@@ -102,7 +102,7 @@ describe('a denied log', () => {
     const absent = await problem('zzzzz.log');
     for (const file of ['audit.log', 'audit.log.1', 'audit-2026-11-14.log', 'innocent.log', 'audit.lo', 'audit.log.99'])
       expect(await problem(file)).toEqual(absent);
-    const { detail } = await requestProblem(port, '/api/v1/log/search?family=audit.lo');
+    const { detail } = await requestProblem(port, '/api/v1/log/search?src=audit.lo');
     expect(detail).not.toContain('audit.log');
   });
 

@@ -64,7 +64,7 @@ describe('what happened, over gRPC', () => {
       fields: [],
       events: { kinds: ['killed'] },
     };
-    for (const selection of [undefined, { nodes: ['*'], role: '', labels: [], store: '' }])
+    for (const selection of [undefined, { nodes: ['*'], role: '', labels: [], store: '', src: [] }])
       for await (const message of connection.stream('SearchLogs', { ...request, selection }, {}))
         expect((message?.items ?? []).filter(({ record }) => record)).toEqual([]);
     const history = await http.configHistory({ limit: 10 });
@@ -73,7 +73,7 @@ describe('what happened, over gRPC', () => {
     const { version = '' } = history.periods[0] ?? {};
     expect(await remote.configVersion(version)).toEqual(await http.configVersion(version));
     await expect(remote.configVersion('none')).rejects.toMatchObject({ code: 'CONFIG_VERSION_NOT_FOUND' });
-    const all = { key: '', selection: { nodes: ['*'], role: '', labels: [], store: '' } };
+    const all = { key: '', selection: { nodes: ['*'], role: '', labels: [], store: '', src: [] } };
     const { nodes, members } = await connection.call('GetConfigHistory', all, {});
     expect(nodes).toMatchObject([{ isKnown: true, periods: [{ version }] }]);
     expect(members).toMatchObject([{ outcome: 'ok' }]);
@@ -122,7 +122,7 @@ describe('a refusal over gRPC', () => {
     ['too many records', (node) => all(searchItems(node, { ...SEARCH, limit: 10 ** 9 })), 'PARAMETER_INVALID'],
     ['a bad expression', (node) => all(searchItems(node, { ...SEARCH, regex: '(' })), 'REGEX_INVALID'],
     ['no cursor', (node) => all(searchItems(node, { ...SEARCH, start: { cursor: 'x' } })), 'CURSOR_INVALID'],
-    ['no such log', (node) => all(node.followLogs({ family: 'absent', start: 'end' })), 'LOG_FAMILY_NOT_FOUND'],
+    ['no such log', (node) => all(node.followLogs({ src: ['absent'], start: 'end' })), 'LOG_FAMILY_NOT_FOUND'],
     ['too many groups', (node) => node.logDigest({ limit: 10 ** 6 }), 'PARAMETER_INVALID'],
     ['too many buckets', (node) => node.logHistogram({ buckets: 0 }), 'PARAMETER_INVALID'],
   ];

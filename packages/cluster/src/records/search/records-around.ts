@@ -1,6 +1,7 @@
 import {
   type AroundRequest,
   codeOf,
+  familySource,
   type MemberSelection,
   type NodeState,
   PortholeError,
@@ -103,11 +104,11 @@ export async function recordTime(
 }
 
 /** The log of the record a cursor names; the member rejects invalid cursors. */
-function cursorLog(cursor: string): Pick<SearchQuery, 'family'> {
+function cursorLog(cursor: string): Pick<SearchQuery, 'src'> {
   try {
     const names = decodeCursor(cursor).map(({ file }) => file);
     const [family] = groupFamilies(names.slice(-1));
-    return family ? { family: family.name } : {};
+    return family ? { src: [familySource(family.name)] } : {};
   } catch (error) {
     if (codeOf(error) !== 'CURSOR_INVALID') throw error;
     return {};

@@ -5,14 +5,10 @@ const bucket = (startMs: number, counts: Record<string, number>) => ({ startMs, 
 const histogram = (buckets: ReturnType<typeof bucket>[]) => ({ bucketMs: 100, buckets, counted: null, members: [] });
 
 describe('ticks', () => {
-  test('are placed by time on a time-based bar', () => {
+  test('are placed by time', () => {
     const ticks = levelTicks(
       histogram([bucket(450, { ERROR: 1 }), bucket(700, { WARN: 4 }), bucket(800, { INFO: 9 })]),
-      {
-        kind: 'time',
-        firstMs: 0,
-        lastMs: 1000,
-      },
+      { firstMs: 0, lastMs: 1000 },
     );
     expect(ticks).toEqual([
       { fraction: 0.75, kind: 'warning' },
@@ -20,28 +16,8 @@ describe('ticks', () => {
     ]);
   });
 
-  test('are placed by the number of records before them on a byte-based bar', () => {
-    const ticks = levelTicks(histogram([bucket(0, { INFO: 90 }), bucket(900, { ERROR: 10 })]), {
-      kind: 'bytes',
-      totalBytes: 5000,
-      firstMs: 0,
-      lastMs: 1000,
-    });
-    expect(ticks).toEqual([{ fraction: 0.95, kind: 'error' }]);
-  });
-
-  test('are placed by time on a byte-based bar if only a range was counted', () => {
-    const ticks = levelTicks(histogram([bucket(800, { ERROR: 10 })]), {
-      kind: 'bytes',
-      totalBytes: 5000,
-      firstMs: 0,
-      lastMs: 1000,
-    });
-    expect(ticks).toEqual([{ fraction: 0.85, kind: 'error' }]);
-  });
-
   test('are not placed outside of the bar', () => {
-    const time = { kind: 'time', firstMs: 0, lastMs: 1000 } as const;
+    const time = { firstMs: 0, lastMs: 1000 };
     expect(levelTicks(histogram([bucket(5000, { ERROR: 1 })]), time)).toEqual([]);
   });
 });

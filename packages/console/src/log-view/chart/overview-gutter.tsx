@@ -1,18 +1,17 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
+import { formatDate, formatTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import type { WorkspaceState } from '../model/workspace-state.ts';
 import { recordTime } from '../rows/record-text.ts';
 import { LIST_ID, type SeenRows } from '../rows/row-list.tsx';
-import type { Extent, HistogramResult, LogSource, ShownRecord } from '../source/log-source.ts';
+import { type Extent, fractionAt, type HistogramResult, type ShownRecord } from '../source/log-source.ts';
 
 /** How often the position is updated while the thumb is dragged. */
 const DRAG_EVERY_MS = 200;
 
 interface OverviewGutterProps {
-  source: LogSource;
   state: WorkspaceState;
   seen: Store<SeenRows>;
   matches: readonly number[];
@@ -21,14 +20,14 @@ interface OverviewGutterProps {
 }
 
 /** The scroll bar of the whole log, not only of the loaded rows, with ticks for errors, warnings and matches. */
-export function OverviewGutter({ source, state, seen, matches, zone, onGo }: OverviewGutterProps) {
+export function OverviewGutter({ state, seen, matches, zone, onGo }: OverviewGutterProps) {
   const { first, last } = useStore(seen);
   const { extent, histogram } = state;
   const [dragged, setDragged] = useState<number | null>(null);
   const lastGo = useRef(0);
   const ticks = useMemo(() => (histogram && extent ? levelTicks(histogram, extent) : []), [histogram, extent]);
-  const start = dragged ?? (first && extent ? (source.fractionAt(first, extent) ?? 0) : 0);
-  const end = dragged ?? (last && extent ? (source.fractionAt(last, extent) ?? 1) : 1);
+  const start = dragged ?? (first && extent ? (fractionAt(first, extent) ?? 0) : 0);
+  const end = dragged ?? (last && extent ? (fractionAt(last, extent) ?? 1) : 1);
   const isLive = state.follow.state === 'live';
   const thumb = isLive ? thumbPosition(Math.min(start, 1 - 0.03), 1) : thumbPosition(start, Math.max(start, end));
 
@@ -43,9 +42,8 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
   };
   const day = first && dayText(first, zone);
   const timeMs = last ? recordTime(last) : undefined;
-  const total = extent?.kind === 'bytes' ? ` of ${formatBytes(extent.totalBytes)}` : '';
   const time = timeMs === undefined ? '' : `, ${day ? `${day}, ` : ''}${formatTime(timeMs, zone)}`;
-  const position = `${(end * 100).toFixed(1)} %${total}${time}`;
+  const position = `${(end * 100).toFixed(1)} %${time}`;
   return (
     <div
       class="fixed gutter"
@@ -85,8 +83,8 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
 /** The day of the first row, unless it is today: the times of rows do not say. */
 function dayText(first: ShownRecord, zone: ZoneName): string | null {
   const timeMs = recordTime(first);
-  const [day, today] = [timeMs ?? Date.now(), Date.now()].map((ms) => formatDate(ms, zone));
-  return day === today ? null : (day ?? null);
+  const day = formatDate(timeMs ?? Date.now(), zone);
+  return day === formatDate(Date.now(), zone) ? null : day;
 }
 
 /** One path per kind, however many ticks there are. */
@@ -138,31 +136,25 @@ const MAX_TICKS = 300;
 /** Smallest thumb that can be grabbed with a finger, as a fraction of the bar. */
 const MIN_THUMB = 0.03;
 
-/**
- * Ticks of errors and warnings; errors last, so that they are drawn on top. By time on a time-based bar; on a
- * byte-based one by the share of records before, which is closer to bytes than time is, if the whole log was counted.
- */
-export function levelTicks({ buckets, bucketMs, counted }: HistogramResult, extent: Extent): GutterTick[] {
-  const { firstMs, lastMs } = extent;
-  const sizes = buckets.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0));
-  const all = sizes.reduce((sum, size) => sum + size, 0);
-  const [startMs, endMs] = [buckets[0]?.startMs ?? 0, (buckets.at(-1)?.startMs ?? 0) + bucketMs];
-  const isWhole = counted === null && (firstMs === null || startMs <= firstMs) && (lastMs === null || endMs >= lastMs);
+/** Ticks of errors and warnings by time; errors last, so that they are drawn on top. */
+export function levelTicks(
+  { buckets, bucketMs }: Pick<HistogramResult, 'buckets' | 'bucketMs'>,
+  { firstMs, lastMs }: Extent,
+): GutterTick[] {
   const ticks = new Map<number, 'error' | 'warning'>();
-  let before = 0;
-  for (const [index, { startMs: bucketStart, counts }] of buckets.entries()) {
-    const middle = before + (sizes[index] ?? 0) / 2;
-    before += sizes[index] ?? 0;
-    const kind = counts.ERROR || counts.FATAL ? 'error' : counts.WARN ? 'warning' : null;
-    const fraction =
-      extent.kind === 'bytes' && isWhole
-        ? middle / all
-        : (bucketStart + bucketMs / 2 - (firstMs ?? Number.NaN)) / ((lastMs ?? Number.NaN) - (firstMs ?? Number.NaN));
+  for (const { startMs, counts } of buckets) {
+    const kind = levelKind(counts);
+    const fraction = (startMs + bucketMs / 2 - firstMs) / (lastMs - firstMs);
     const place = Math.round(fraction * MAX_TICKS) / MAX_TICKS;
     if (kind && fraction >= 0 && fraction <= 1 && ticks.get(place) !== 'error') ticks.set(place, kind);
   }
   const placed = [...ticks].map(([fraction, kind]) => ({ fraction, kind }));
   return placed.toSorted((a, b) => Number(a.kind === 'error') - Number(b.kind === 'error'));
+}
+
+function levelKind(counts: HistogramResult['buckets'][number]['counts']): 'error' | 'warning' | null {
+  if (counts.ERROR || counts.FATAL) return 'error';
+  return counts.WARN ? 'warning' : null;
 }
 
 /** The part of the bar that the view covers, with a minimum size. */

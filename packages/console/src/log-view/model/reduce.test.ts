@@ -64,7 +64,7 @@ describe('rows at a position', () => {
   it('scroll to the target once awaited newer rows are there', () => {
     const options = { align: 'center', near: fakeRecord(500), isFocused: true } as const;
     const shown = run([
-      () => startShowing({ fraction: 0.5 }, 0),
+      () => startShowing({ timeMs: 0 }, 0),
       (state) => showPages(state, { newer: page(1, 0, 'n'), older: page(400, 499), options }),
     ]);
     expect(shown).toMatchObject({ focusedKey: null, scrollTo: options });

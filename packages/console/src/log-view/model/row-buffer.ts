@@ -100,7 +100,8 @@ export class RowBuffer {
     for (const row of rows) {
       const position = row.kind === 'record' ? positionKey(row.record) : '';
       const isWhole = row.kind === 'record' && !row.record.unfinished;
-      const [addedIndex, shownKey] = [beginnings.get(position), unfinished.get(position)];
+      const addedIndex = beginnings.get(position);
+      const shownKey = unfinished.get(position);
       if (addedIndex !== undefined) {
         if (isWhole) added[addedIndex] = row;
       } else if (shownKey !== undefined) {

@@ -169,8 +169,12 @@ export interface WorkspaceState {
 }
 
 export const FIND_NOTHING: FindStatus = {
-  ...{ query: null, matcher: null, isSearching: false },
-  ...{ index: null, total: null, message: null },
+  query: null,
+  matcher: null,
+  isSearching: false,
+  index: null,
+  total: null,
+  message: null,
 };
 
 const NOTHING_SCANNED: ScanTotals = { scannedBytes: 0, reachedMs: null };

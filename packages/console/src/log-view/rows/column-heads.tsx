@@ -1,4 +1,4 @@
-import { moveName, toggleName } from '../../state/view-url.ts';
+import { moveName, toggleName } from '../../state/field-names.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { visibleText } from './record-text.ts';

@@ -181,7 +181,8 @@ function cut({ start, end }: TextRange, marks: readonly TextRange[]): (TextRange
   const parts: (TextRange & { isMatch: boolean })[] = [];
   let done = start;
   for (const mark of marks) {
-    const [from, to] = [Math.max(done, mark.start), Math.min(end, mark.end)];
+    const from = Math.max(done, mark.start);
+    const to = Math.min(end, mark.end);
     if (to <= from) continue;
     if (from > done) parts.push({ start: done, end: from, isMatch: false });
     parts.push({ start: from, end: to, isMatch: true });

@@ -53,8 +53,11 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
   const isLive = state.follow.state === 'live';
   const isLoading = state.top.kind === 'loading' || state.bottom.kind === 'loading';
   const situation = {
-    ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
-    ...{ follow: state.follow, zone: rowStyle.zone },
+    hasRows: state.rows.length > 0,
+    isFiltered: isFiltered(state),
+    isLoading,
+    follow: state.follow,
+    zone: rowStyle.zone,
     isPartial: isPart(state),
     heldRecords: scroll.isEnough ? state.buffer.records : null,
   };
@@ -81,7 +84,9 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
       <EdgeLine
         edge={state.failure ? QUIET : state.top}
         situation={{
-          ...{ ...situation, side: 'top', isBounded: state.filter.fromMs !== undefined },
+          ...situation,
+          side: 'top',
+          isBounded: state.filter.fromMs !== undefined,
           isOtherDone: state.bottom.kind === 'done',
         }}
         workspace={workspace}
@@ -110,7 +115,9 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
       <EdgeLine
         edge={state.failure ? QUIET : state.bottom}
         situation={{
-          ...{ ...situation, side: 'bottom', isBounded: state.filter.toMs !== undefined },
+          ...situation,
+          side: 'bottom',
+          isBounded: state.filter.toMs !== undefined,
           isOtherDone: state.top.kind === 'done',
         }}
         workspace={workspace}
@@ -156,9 +163,11 @@ export function foldText(
   run: readonly RecordRowState[],
   { rows, top, bottom }: Pick<WorkspaceState, 'rows' | 'top' | 'bottom'>,
 ): string {
-  const [first, last] = [run[0], run.at(-1)];
+  const first = run[0];
+  const last = run.at(-1);
   const isCut = (first === rows[0] && top.kind !== 'done') || (last === rows.at(-1) && bottom.kind !== 'done');
-  const [fromMs, toMs] = [first && recordTime(first.record), last && recordTime(last.record)];
+  const fromMs = first && recordTime(first.record);
+  const toMs = last && recordTime(last.record);
   const spanMs = fromMs === undefined || toMs === undefined ? 0 : toMs - fromMs;
   return `× ${formatCount(run.length)}${isCut ? '+' : ''}${spanMs > 0 ? ` · ${formatSpan(spanMs)}` : ''}`;
 }

@@ -1,6 +1,8 @@
 import type {
+  ClusterDigest,
   ClusterFields,
   ClusterFollowItem,
+  ClusterHistogram,
   ClusterRecord,
   ClusterTop,
   FieldSummary,
@@ -32,8 +34,6 @@ export type PagePosition =
   /** Before the first record, or after the last one. */
   | 'start'
   | 'end'
-  /** Fraction of the whole log, as on the scroll bar: 0 is the start, 1 the end. */
-  | { fraction: number }
   | { timeMs: number }
   /** Newer: this record first. Older: those before it. */
   | { at: RecordKey }
@@ -51,11 +51,7 @@ export interface PageRequest {
   filter: RowFilter;
 }
 
-export type FollowFrom =
-  | 'end'
-  /** Right after this record. Records before `sinceMs` may be skipped, however late they were written. */
-  | { next: RecordKey; sinceMs?: number }
-  | { timeMs: number };
+export type FollowFrom = 'end' | { timeMs: number };
 
 export interface FollowRequest {
   from: FollowFrom;
@@ -73,6 +69,8 @@ export interface FieldsRequest {
   filter: RowFilter;
   limit: number;
 }
+
+export type DigestRequest = FieldsRequest;
 
 export interface TopRequest extends FieldsRequest {
   by: string;
@@ -106,17 +104,8 @@ export interface Page {
   members: MemberReport[];
 }
 
-export const EMPTY_PAGE: Page = {
-  ...{ records: [], next: null, scannedBytes: 0, reachedMs: null },
-  ...{ problems: [], duplicates: [], members: [] },
-};
-
-export interface HistogramResult {
-  bucketMs: number;
-  buckets: HistogramBucket[];
-  /** The range that was counted; nothing is known outside of it. `null`: all. */
-  counted: { fromMs: number; toMs: number } | null;
-  members: MemberReport[];
+export interface HistogramResult extends Pick<ClusterHistogram, 'bucketMs' | 'counted' | 'members'> {
+  buckets: (HistogramBucket & { nodes?: Record<string, number> })[];
 }
 
 /** The fields of the matching records, those of the most records first. */
@@ -129,26 +118,25 @@ export interface TopResult extends Omit<ClusterTop, 'values'> {
   values: TopValue[];
 }
 
-export type Extent =
-  | { kind: 'bytes'; totalBytes: number; firstMs: number | null; lastMs: number | null }
-  | { kind: 'time'; firstMs: number; lastMs: number };
+/** The times of the first and the last record, as far as known. */
+export interface Extent {
+  firstMs: number;
+  lastMs: number;
+}
 
-/** The logs of a workspace: one log of one node, or several merged by time. Holds nothing open between requests. */
+/** The logs of a workspace, merged by time. Holds nothing open between requests. */
 export interface LogSource {
-  /** Nodes whose records come from here, as far as known before the first request. */
+  /** Nodes that are named; empty if all are meant, or patterns. */
   readonly nodes: readonly string[];
   page(request: PageRequest, options?: PageOptions): Promise<Page>;
-  /**
-   * New records, after an empty batch; runs until the signal fires. With several logs merged by time, some records
-   * before `next` are repeated: callers recognise them by their keys.
-   */
+  /** New records, after an empty batch; runs until the signal fires, also when the connection is lost. */
   follow(request: FollowRequest, options: { signal: AbortSignal }): AsyncIterable<ClusterFollowItem[]>;
   histogram(request: HistogramRequest, options?: PageOptions): Promise<HistogramResult>;
   fields(request: FieldsRequest, options?: PageOptions): Promise<FieldsResult>;
   top(request: TopRequest, options?: PageOptions): Promise<TopResult>;
-  extent(options?: { signal?: AbortSignal }): Promise<Extent>;
-  /** Where a record is in the extent, 0 to 1; `undefined` if unknown. */
-  fractionAt(record: ShownRecord, extent: Extent): number | undefined;
+  digest(request: DigestRequest, options?: PageOptions): Promise<ClusterDigest>;
+  /** `null` if no record has a timestamp. */
+  extent(options?: { signal?: AbortSignal }): Promise<Extent | null>;
 }
 
 /** A cursor: length and hash of the start of the file; offset, check and checked bytes; file name; what was delivered. */
@@ -179,10 +167,17 @@ export function isShown(key: RecordKey): key is ShownRecord {
   return 'type' in key && key.type === 'record';
 }
 
-/** Where a record is on a scroll bar of times. */
-export function fractionOfTime({ atMs }: ShownRecord, { firstMs, lastMs }: Extent): number | undefined {
-  if (atMs === undefined || firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
+/** Where a record is on the scroll bar of the whole log, 0 to 1; `undefined` if unknown. */
+export function fractionAt({ atMs }: ShownRecord, { firstMs, lastMs }: Extent): number | undefined {
+  if (atMs === undefined || lastMs <= firstMs) return undefined;
   return Math.min(1, Math.max(0, (atMs - firstMs) / (lastMs - firstMs)));
+}
+
+/** The position at a fraction of the scroll bar. */
+export function positionAt(fraction: number, extent: Extent | null): PagePosition {
+  if (fraction >= 1) return 'end';
+  if (fraction <= 0 || extent === null) return 'start';
+  return { timeMs: Math.round(extent.firstMs + fraction * (extent.lastMs - extent.firstMs)) };
 }
 
 /** Whether there may be more records than counted: the scan stopped early, or a node did not respond. */

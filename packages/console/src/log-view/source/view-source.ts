@@ -1,7 +1,8 @@
 import { session } from '../../state/session.ts';
-import { type LogsView, resolveRange } from '../../state/view.ts';
-import { createSource } from './create-source.ts';
+import { resolveRange } from '../../state/time-range.ts';
+import type { LogsView } from '../../state/view.ts';
 import type { LogSource, RowFilter } from './log-source.ts';
+import { SelectedLogs } from './selected-logs.ts';
 
 /** Which records are shown. The text filters only in "only matches" mode. */
 export function toFilter(view: LogsView, nowMs: number): RowFilter {
@@ -19,6 +20,6 @@ export function toFilter(view: LogsView, nowMs: number): RowFilter {
   };
 }
 
-export function openSource({ sources, labels }: LogsView): LogSource {
-  return createSource(sources, { client: session.client, labels });
+export function openSource(view: LogsView): LogSource {
+  return new SelectedLogs(session.client, view);
 }

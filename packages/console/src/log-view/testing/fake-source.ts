@@ -1,4 +1,4 @@
-import { type ClusterFollowItem, type Level, PortholeError } from '@porthole/client';
+import { type ClusterDigest, type ClusterFollowItem, type Level, PortholeError } from '@porthole/client';
 import type { RecordKey } from '../../state/view.ts';
 import {
   type Extent,
@@ -171,6 +171,10 @@ export class FakeSource implements LogSource {
     return { by, ...none, isExact: true, counted: null, members: [] };
   }
 
+  async digest(): Promise<ClusterDigest> {
+    return { groups: [], totalGroups: 0, ungrouped: 0, members: [] };
+  }
+
   histogram({ filter }: HistogramRequest): Promise<HistogramResult> {
     const counts: HistogramResult['buckets'][number]['counts'] = {};
     for (const record of this.#records)
@@ -185,11 +189,7 @@ export class FakeSource implements LogSource {
 
   extent(): Promise<Extent> {
     const lastMs = this.#records.at(-1)?.atMs ?? FIRST_MS;
-    return Promise.resolve({ kind: 'bytes', totalBytes: this.size * 100, firstMs: FIRST_MS, lastMs });
-  }
-
-  fractionAt(record: ShownRecord): number {
-    return recordNumber(record) / this.size;
+    return Promise.resolve({ firstMs: FIRST_MS, lastMs });
   }
 
   #nextBatch(follower: Follower): ClusterFollowItem[] {
@@ -201,8 +201,7 @@ export class FakeSource implements LogSource {
 
   #followIndex(from: FollowFrom): number {
     if (from === 'end') return this.size;
-    if ('timeMs' in from) return this.#indexAt(from.timeMs);
-    return this.#known(from.next) + 1;
+    return this.#indexAt(from.timeMs);
   }
 
   #indexOf({ direction, from }: PageRequest): number {
@@ -212,7 +211,7 @@ export class FakeSource implements LogSource {
     if ('page' in from) return Number(from.page.slice(1));
     if ('at' in from) return this.#known(from.at) - (isOlder ? 1 : 0);
     if ('next' in from) return this.#known(from.next) + (isOlder ? -1 : 1);
-    const first = 'timeMs' in from ? this.#indexAt(from.timeMs) : Math.floor(from.fraction * this.size);
+    const first = this.#indexAt(from.timeMs);
     return isOlder ? first - 1 : first;
   }
 

@@ -232,7 +232,8 @@ async function seekInLog(
   const source = deps.source();
   const sinceMs = clock.now();
   const passed = new Set(passedKeys(deps, from, direction));
-  let [position, scannedBytes]: [PagePosition, number] = [from, 0];
+  let position: PagePosition = from;
+  let scannedBytes = 0;
   while (source) {
     const limit = isExact ? 1 : PAGE_RECORDS;
     const page = await source.page({ direction, from: position, limit, filter }, { signal, budgetMs: SLICE_MS });

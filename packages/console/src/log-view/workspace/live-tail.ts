@@ -1,30 +1,17 @@
-import { type ClusterFollowItem, codeOf, ERROR_KINDS } from '@porthole/client';
-import { errorMessage } from '@porthole/contract';
-import { assertRequestFailed } from '../../state/to-problem.ts';
+import type { ClusterFollowItem } from '@porthole/client';
+import { assertRequestFailed, type Problem, toProblem } from '../../state/to-problem.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import { appendLive, reportMembers, resumeAtEnd } from '../model/reduce.ts';
 import { RowBuffer, recordRow } from '../model/row-buffer.ts';
 import type { FollowStatus, GapRange, Row } from '../model/workspace-state.ts';
-import {
-  type FollowFrom,
-  isAtLeast,
-  type LogSource,
-  type RowFilter,
-  recordKey,
-  type ShownRecord,
-} from '../source/log-source.ts';
-import {
-  Attempt,
-  FIRST_WAIT_MS,
-  LONGEST_WAIT_MS,
-  PAGE_RECORDS,
-  SLICE_MS,
-  type WorkspaceClock,
-  type WorkspaceDeps,
-} from './workspace-deps.ts';
+import { isAtLeast, type LogSource, type RowFilter, recordKey, type ShownRecord } from '../source/log-source.ts';
+import { Attempt, PAGE_RECORDS, SLICE_MS, type WorkspaceDeps } from './workspace-deps.ts';
 
 /** How often the rate is updated; it falls while nothing arrives. */
 const TICK_MS = 1000;
+
+/** A follow begins this long before the last row. */
+const OVERLAP_MS = 5000;
 
 /** New records while the workspace is open: shown as they arrive, or counted and held while paused. */
 export class LiveTail {
@@ -32,7 +19,7 @@ export class LiveTail {
   readonly #followRows = new FollowRows();
   readonly #pendingRows = new PendingRows();
   #mode: 'off' | 'live' | 'paused' = 'off';
-  #run: FollowRun | undefined;
+  #isFollowing = false;
   readonly #following = new Attempt();
   #incoming: Row[] = [];
   /** New records wait until those written before the stream began are loaded. */
@@ -62,37 +49,38 @@ export class LiveTail {
     this.#publish();
   }
 
-  /** Follows after the last row of the window, or from now on if the window is elsewhere. */
-  begin(source: LogSource, filter: RowFilter): void {
-    const { clock, store } = this.#deps;
-    this.#following.begin();
-    const { isAtEnd, buffer } = store.state;
+  /**
+   * Follows after the last row of the window, or from now on if the window is elsewhere. Returns why it cannot be followed;
+   * `null` if it was ended.
+   */
+  async follow(source: LogSource, filter: RowFilter): Promise<Problem | null> {
+    const signal = this.#following.begin();
+    const { isAtEnd, buffer } = this.#deps.store.state;
     const { first, last, rows } = isAtEnd ? buffer : RowBuffer.EMPTY;
-    this.#isBridging = isAtEnd && last === undefined;
+    // The stream may repeat some of them.
+    const known = new Set(rows.map(({ key }) => key));
+    const lastMs = last?.atMs;
+    const from = lastMs === undefined ? 'end' : { timeMs: followStart(lastMs, first?.atMs) };
+    this.#isBridging = isAtEnd && from === 'end';
+    this.#isFollowing = true;
+    void this.#tick(signal);
     let hasBegun = false;
-    this.#run = new FollowRun({
-      source,
-      filter,
-      clock,
-      newest: last,
-      sinceMs: first?.atMs === undefined ? undefined : first.atMs + 1,
-      known: rows.filter(({ kind }) => kind === 'record').map(({ key }) => key),
-      onItems: (items) => {
-        if (!hasBegun && this.#isBridging) void this.#bridge(source, filter);
+    try {
+      for await (const items of source.follow({ from, filter }, { signal })) {
+        if (signal.aborted) return null;
+        if (!hasBegun && this.#isBridging) void this.#bridge(source, filter, signal);
         hasBegun = true;
-        this.#take(items);
-      },
-      onLost: (reason) => this.#onConnectionLost(reason),
-      onGone: () =>
-        this.#add([this.#followRows.gap('Records may be missing here: the last record is no longer in the log', null)]),
-    });
-    void this.#tick();
+        this.#take(items.filter((item) => item.type !== 'record' || !known.has(recordKey(item))));
+      }
+      return null;
+    } catch (error) {
+      return signal.aborted ? null : toProblem(error);
+    }
   }
 
   end(): void {
-    this.#run?.stop();
-    this.#run = undefined;
     this.#following.end();
+    this.#isFollowing = false;
     this.#mode = 'off';
     this.#incoming = [];
     this.#isBridging = false;
@@ -101,9 +89,13 @@ export class LiveTail {
     this.#reason = null;
   }
 
-  leave(): void {
+  /** Nothing more is followed. If it failed and there are rows, one says so; otherwise, the failure is shown instead of them. */
+  leave(failure?: Problem): void {
+    if (this.#mode === 'live') this.#flush();
+    const { buffer } = this.#deps.store.state;
     this.end();
-    this.#publish();
+    const isSaid = failure === undefined || buffer.rows.length === 0;
+    this.#publish(isSaid ? [] : [this.#followRows.problem(null, `No longer followed: ${failure.detail}`)]);
   }
 
   pause(): void {
@@ -118,7 +110,7 @@ export class LiveTail {
   resume(): boolean {
     const { isAtEnd, buffer } = this.#deps.store.state;
     if (this.#mode === 'live') return true;
-    if (this.#mode === 'off' || !this.#run || !isAtEnd) return false;
+    if (this.#mode === 'off' || !this.#isFollowing || !isAtEnd) return false;
     const { rows, dropped, first } = this.#pendingRows.take();
     if (dropped > 0) {
       const range = buffer.last && first ? { node: null, after: buffer.last, until: first } : null;
@@ -160,9 +152,8 @@ export class LiveTail {
     this.#schedule();
   }
 
-  /** No record marks the end of the log: load what was written before the stream began. */
-  async #bridge(source: LogSource, filter: RowFilter): Promise<void> {
-    const { signal } = this.#following;
+  /** No time marks the end of the log: load what was written before the stream began. */
+  async #bridge(source: LogSource, filter: RowFilter, signal: AbortSignal): Promise<void> {
     try {
       const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
       const { records } = await source.page(request, { signal, budgetMs: SLICE_MS });
@@ -179,9 +170,8 @@ export class LiveTail {
     this.#schedule();
   }
 
-  async #tick(): Promise<void> {
+  async #tick(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    const { signal } = this.#following;
     while (!signal.aborted) {
       await clock.wait(TICK_MS, signal);
       if (signal.aborted) return;
@@ -214,111 +204,9 @@ export class LiveTail {
   }
 }
 
-/** Resuming by time goes back this far: a slow node may write older records a little later. */
-const OVERLAP_MS = 5000;
-
-/** At least this many delivered records are remembered: about that time span at some thousand records per second. */
-const REMEMBERED = 10_000;
-
-interface FollowRunDeps {
-  source: LogSource;
-  filter: RowFilter;
-  clock: WorkspaceClock;
-  /** The newest known record; `undefined`: start at the end. */
-  newest: ShownRecord | undefined;
-  /** Older records are ignored, however late they arrive. */
-  sinceMs: number | undefined;
-  known: Iterable<string>;
-  /** New items. Also called without items, when the connection is established. */
-  onItems(items: readonly ClusterFollowItem[]): void;
-  onLost(reason: string): void;
-  /** The stream could not resume at the last record: records may be missing. */
-  onGone(): void;
-}
-
-/** Follows a source until stopped: reconnects after the last record whenever the stream ends. */
-class FollowRun {
-  readonly #deps: FollowRunDeps;
-  readonly #stopping = new AbortController();
-  /** Keys of the newest delivered records, and of the generation before them. */
-  #delivered: Set<string>;
-  #deliveredBefore = new Set<string>();
-  /** Where to resume without a record: by the time of the last record if it has one, otherwise by our clock. */
-  #sinceMs: number;
-  #last: ShownRecord | undefined;
-
-  constructor(deps: FollowRunDeps) {
-    this.#deps = deps;
-    this.#delivered = new Set(deps.known);
-    this.#last = deps.newest;
-    this.#sinceMs = deps.clock.now() - OVERLAP_MS;
-    void this.#run(this.#last ? this.#startAfter(this.#last) : 'end');
-  }
-
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  async #run(first: FollowFrom): Promise<void> {
-    const { clock, onLost } = this.#deps;
-    const { signal } = this.#stopping;
-    let from = first;
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-      const { reason, hasStood } = await this.#followFrom(from);
-      if (signal.aborted) return;
-      if (hasStood) waitMs = FIRST_WAIT_MS;
-      onLost(reason);
-      await clock.wait(waitMs, signal);
-      if (signal.aborted) return;
-      from = this.#last ? this.#startAfter(this.#last) : { timeMs: this.#sinceMs };
-    }
-  }
-
-  async #followFrom(from: FollowFrom): Promise<{ reason: string; hasStood: boolean }> {
-    const { source, filter, onItems, onGone } = this.#deps;
-    const { signal } = this.#stopping;
-    let hasStood = false;
-    try {
-      for await (const items of source.follow({ from, filter }, { signal })) {
-        if (signal.aborted) break;
-        hasStood = true;
-        onItems(items.filter((item) => item.type !== 'record' || this.#isNew(item)));
-      }
-      return { reason: 'the stream ended', hasStood };
-    } catch (error) {
-      // The same request would fail for ever: the record is gone, or has no timestamp.
-      if (!signal.aborted && this.#last !== undefined && isRefused(error)) {
-        this.#sinceMs = this.#last.atMs ?? this.#sinceMs;
-        this.#last = undefined;
-        onGone();
-      }
-      return { reason: errorMessage(error), hasStood };
-    }
-  }
-
-  #startAfter(record: ShownRecord): FollowFrom {
-    const { sinceMs } = this.#deps;
-    if (record.atMs === undefined) return { next: record };
-    return { next: record, sinceMs: Math.max(sinceMs ?? -Infinity, record.atMs - OVERLAP_MS) };
-  }
-
-  #isNew(record: ShownRecord): boolean {
-    const key = recordKey(record);
-    if (this.#delivered.has(key) || this.#deliveredBefore.has(key)) return false;
-    // Its node may no longer have the partial line: it is then sent again, complete.
-    if (record.unfinished) return true;
-    if (record.cursor !== '') this.#last = record;
-    this.#delivered.add(key);
-    // Replaced as a whole: deleting the oldest entries of a set one by one gets slower and slower.
-    if (this.#delivered.size >= REMEMBERED) [this.#deliveredBefore, this.#delivered] = [this.#delivered, new Set()];
-    return true;
-  }
-}
-
-/** Whether the request itself is invalid and would fail again. Not so without credentials: they may come. */
-function isRefused(error: unknown): boolean {
-  const { http, retryable } = ERROR_KINDS[codeOf(error)];
-  return http >= 400 && http < 500 && !retryable && http !== 401 && http !== 403;
+/** Before the last row, because slow members may write older records a little later; but not before the first one. */
+function followStart(lastMs: number, firstMs = -Infinity): number {
+  return Math.min(lastMs, Math.max(lastMs - OVERLAP_MS, firstMs + 1));
 }
 
 type Counts = Pick<FollowStatus, 'newRecords' | 'newErrors' | 'linesPerSecond' | 'lagMs'>;
@@ -386,7 +274,8 @@ export class PendingRows {
   /** All held rows, the number of records dropped before them, and the first record left. */
   take(): { rows: Row[]; dropped: number; first: ShownRecord | undefined } {
     this.#trim();
-    const [rows, dropped] = [this.#rows, this.#dropped];
+    const rows = this.#rows;
+    const dropped = this.#dropped;
     this.clear();
     return { rows, dropped, first: rows.find((row) => row.kind === 'record')?.record };
   }

@@ -2,7 +2,8 @@ import { PortholeError } from '@porthole/client';
 import { runs } from '@porthole/records/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeSource, recordNumber } from '../testing/fake-source.ts';
+import { positionAt } from '../source/log-source.ts';
+import { FakeSource, FIRST_MS, recordNumber } from '../testing/fake-source.ts';
 import { ManualClock, settled } from '../testing/manual-clock.ts';
 import { LogWorkspace } from './log-workspace.ts';
 
@@ -32,7 +33,7 @@ const ACTS: readonly fc.Arbitrary<{ name: string; act: Act }>[] = [
     .map((by) => ({ name: `move ${by}`, act: ({ workspace }) => workspace.moveFocus(by) })),
   fc.double({ min: 0, max: 1, noNaN: true }).map((fraction) => ({
     name: `jump ${fraction}`,
-    act: ({ workspace }) => workspace.jump({ fraction }),
+    act: ({ workspace }) => workspace.jump(positionAt(fraction, workspace.state.extent)),
   })),
   fc.constantFrom('older' as const, 'newer' as const).map((direction) => ({
     name: `error ${direction}`,
@@ -87,7 +88,7 @@ describe('for any sequence of operations', () => {
         const clock = new ManualClock();
         const workspace = new LogWorkspace({ clock });
         try {
-          workspace.open({ source, filter: {}, find: null, start: { fraction: 0.5 }, isLive });
+          workspace.open({ source, filter: {}, find: null, start: { timeMs: FIRST_MS + count * 250 }, isLive });
           for (const { act } of steps) {
             act({ workspace, source, clock });
             await settled();

@@ -282,8 +282,11 @@ export class LogWorkspace {
 
   async #loadFinder(): Promise<Finder> {
     const { Finder } = await import('./finder.ts');
-    const [rowsSignal, goTo] = [() => this.#pages.signal, (record: ShownRecord) => this.#goTo(record)];
-    this.#finder = new Finder({ ...this.#deps, rowsSignal, goTo });
+    this.#finder = new Finder({
+      ...this.#deps,
+      rowsSignal: () => this.#pages.signal,
+      goTo: (record) => this.#goTo(record),
+    });
     return this.#finder;
   }
 

@@ -1,4 +1,4 @@
-import { isRetryable, toProblem } from '../../state/to-problem.ts';
+import { isRetryable, type Problem, toProblem } from '../../state/to-problem.ts';
 import { addPage, failToShow, isFew, setEdge, showPages, startShowing, stopEdges } from '../model/reduce.ts';
 import { type Edge, FIRST_RECORDS, type ShowOptions } from '../model/workspace-state.ts';
 import { type Direction, type Page, type PagePosition, recordKey, type ShownRecord } from '../source/log-source.ts';
@@ -52,7 +52,7 @@ export class PageLoader {
     this.#cancelLoads();
   }
 
-  /** Shows the newest records and follows. Retries until the node responds. */
+  /** Shows the newest records and follows. Begins again until the node responds; what breaks later, the client resumes. */
   async live(): Promise<void> {
     const { tail, store, clock } = this.#deps;
     const signal = this.#following.begin();
@@ -60,14 +60,14 @@ export class PageLoader {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       const result = await this.show('end', { align: 'bottom' });
       if (signal.aborted) return;
-      if (result !== 'failed') break;
-      const { failure } = store.state;
-      if (!failure || !isRetryable(failure)) return tail.leave();
+      const failure = result === 'failed' ? store.state.failure : await this.#follow();
+      if (signal.aborted || failure === null) return;
+      // Rows that somebody looks at stay.
+      if (tail.mode !== 'live' || !isRetryable(failure)) return tail.leave(failure);
       tail.noteFailure(failure.detail);
       await clock.wait(waitMs, signal);
       if (signal.aborted) return;
     }
-    this.#follow();
   }
 
   at(position: PagePosition): Promise<ShowResult> {
@@ -94,7 +94,9 @@ export class PageLoader {
     const isPaused = tail.mode === 'paused';
     if (isPaused) tail.announce('paused');
     const result = await show();
-    if (isPaused && result !== 'stale') this.#follow();
+    if (!isPaused || result === 'stale') return;
+    const failure = await this.#follow();
+    if (failure) tail.leave(failure);
   }
 
   async show(position: PagePosition, options: ShowOptions): Promise<ShowResult> {
@@ -139,7 +141,8 @@ export class PageLoader {
     this.#loads.set(direction, load);
     const signal = AbortSignal.any([load.attempt.signal, this.#showing.signal]);
     const sinceMs = clock.now();
-    let [found, scannedBytes] = [0, 0];
+    let found = 0;
+    let scannedBytes = 0;
     let reachedMs: number | null = null;
     const endAt = (edge: Edge) => store.change(setEdge, direction, edge);
     try {
@@ -173,10 +176,11 @@ export class PageLoader {
     this.#deps.store.change(stopEdges);
   }
 
-  #follow(): void {
+  /** Until it is ended; returns why it cannot be followed. */
+  async #follow(): Promise<Problem | null> {
     const { tail, store } = this.#deps;
     const source = this.#deps.source();
-    if (source) tail.begin(source, store.state.filter);
+    return source ? tail.follow(source, store.state.filter) : null;
   }
 
   #cancelLoads(): void {

@@ -127,7 +127,8 @@ function valueMatcher({ field, value }: FieldNode): TextMatcher {
 
 function isWhole(text: string, { start, end }: TextRange): boolean {
   const isJoined = (inner: string, outer: string) => WORD.test(inner) && WORD.test(outer);
-  const [first = '', last = ''] = [text[start], text[end - 1]];
+  const first = text[start] ?? '';
+  const last = text[end - 1] ?? '';
   return !isJoined(first, text[start - 1] ?? '') && !isJoined(last, text[end] ?? '');
 }
 

@@ -43,7 +43,8 @@ const SECRET_WORDS = {
 /** Both sides of a row; the style decides whether they are beside each other, and shows equal lines once. */
 function Row({ row, left, right }: { row: DiffRow; left: Lines; right: Lines }) {
   const { kind, secret } = row;
-  const [mine, other] = [left[row.left ?? -1], right[row.right ?? -1]];
+  const mine = left[row.left ?? -1];
+  const other = right[row.right ?? -1];
   const words = kind === 'changed' && !secret && mine && other ? changedWords(mine.text, other.text) : null;
   const note = secret && SECRET_WORDS[secret];
   const isEqual = kind === 'equal';

@@ -17,14 +17,14 @@ import { compareSecrets, type DiffRow, diffLines } from '../../config/line-diff.
 import { tomlLines } from '../../config/toml-text.ts';
 import { configDiffCommand, configPairCommand } from '../../state/cli-command.ts';
 import { navigation } from '../../state/navigation.ts';
-import { cluster, Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { CopyCommand, LinkButton, NodeDot, NodeNames } from '../../ui/controls.tsx';
 import { formatCounted } from '../../ui/format.ts';
-import { useResource, useStore } from '../../ui/hooks.ts';
-import { PartialNote, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
+import { LoadedNote, PartialNote, RecordedNote } from '../../ui/notes.tsx';
 import { DiffLines } from './code-lines.tsx';
 import { ValueText } from './config-parts.tsx';
 
@@ -227,7 +227,8 @@ function PairSection({ view, nodes, proposed }: PairSectionProps) {
   // Keep the first proposal: someone may be reading it when a later response would change it.
   const [first] = useState(proposed);
   const suggested = view.left || view.right ? null : (first ?? proposed);
-  const [left, right] = [view.left ?? suggested?.left ?? null, view.right ?? suggested?.right ?? null];
+  const left = view.left ?? suggested?.left ?? null;
+  const right = view.right ?? suggested?.right ?? null;
   const heading = useRef<HTMLHeadingElement>(null);
   const chosen = `${view.left} ${view.right}`;
   const last = useRef(chosen);
@@ -281,19 +282,19 @@ function PairSection({ view, nodes, proposed }: PairSectionProps) {
 
 /** Two texts line by line. */
 function Pair({ left, right }: { left: string; right: string }) {
-  const resource = useMemo(
-    () =>
-      new Resource((signal) => Promise.all([loadSide(left, signal), loadSide(right, signal)]), { everyMs: REFRESH_MS }),
-    [left, right],
+  const loaded = useLoaded(
+    `${left} ${right}`,
+    (signal) => Promise.all([loadSide(left, signal), loadSide(right, signal)]),
+    { everyMs: REFRESH_MS },
   );
-  const { value } = useResource(resource);
+  const { value } = loaded;
   const rows = useMemo(() => {
     if (!value || value.some(({ problem }) => problem !== null)) return null;
     return compareSecrets(diffLines(value[0].lines, value[1].lines), ...value);
   }, [value]);
   return (
     <>
-      <ResourceNote resource={resource} what="The configurations" loading="both configurations" />
+      <LoadedNote loaded={loaded} what="The configurations" loading="both configurations" />
       {value?.map(
         ({ id, problem }) =>
           problem !== null && (

@@ -1,20 +1,19 @@
-import type { ClusterConfigDiff } from '@porthole/client';
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { countDrift } from '../../config/drift-rows.ts';
 import { loadNodeConfig, type NodeConfigState } from '../../config/node-config.ts';
 import { loadEvents } from '../../events/load-events.ts';
 import { navigation } from '../../state/navigation.ts';
-import { cluster, Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView, NodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip, NodeDot, Tabs } from '../../ui/controls.tsx';
-import { type RequestState, useRequest, useResource, useStore } from '../../ui/hooks.ts';
+import { type Loaded, useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { FailureNote, Loading, NoSuchNode, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
+import { FailureNote, LoadedNote, Loading, NoSuchNode, RecordedNote } from '../../ui/notes.tsx';
 import { CompareTab } from './compare-tab.tsx';
 import { FindBox } from './config-parts.tsx';
 import { HistoryTab } from './history-tab.tsx';
@@ -31,15 +30,17 @@ const TAB_NAMES = { history: 'History', compare: 'Compare nodes', text: 'Text' }
 /** The versions of a node's configuration, where nodes differ, and the text of one. */
 export function ConfigPage({ view }: { view: ConfigView }) {
   const { tab, labels, by, text } = view;
-  const drift = useMemo(() => {
-    const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
-    return new Resource<ClusterConfigDiff>((signal) => session.client.configDiff(request, { signal }), {
-      everyMs: REFRESH_MS,
-    });
-  }, [JSON.stringify([labels, by])]);
-  const { value: diff } = useResource(drift);
+  const drift = useLoaded(
+    JSON.stringify([labels, by]),
+    (signal) => {
+      const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
+      return session.client.configDiff(request, { signal });
+    },
+    { everyMs: REFRESH_MS },
+  );
+  const diff = drift.value;
   const differing = diff?.roles.reduce((sum, role) => sum + countDrift(role), 0) ?? 0;
-  const { id, failure, retry } = useNodeId(view.node);
+  const { id, failure, reload } = useNodeId(view.node);
   const [step, setStep] = useState(0);
   const go = (change: Partial<ConfigView>, options?: { replace: boolean }) =>
     navigation.go({ ...view, ...change }, options);
@@ -85,14 +86,12 @@ export function ConfigPage({ view }: { view: ConfigView }) {
       <div id="config-panel" role="tabpanel" aria-labelledby={`config-${tab}`} class="config-panel">
         {tab === 'compare' ? (
           <>
-            <ResourceNote resource={drift} what="The comparison" loading="the configurations of all nodes" />
-            {diff && (
-              <CompareTab key={JSON.stringify([labels, by])} {...{ view, diff }} onRetry={() => drift.reload()} />
-            )}
+            <LoadedNote loaded={drift} what="The comparison" loading="the configurations of all nodes" />
+            {diff && <CompareTab key={JSON.stringify([labels, by])} {...{ view, diff }} onRetry={drift.reload} />}
           </>
         ) : id === null ? (
           failure ? (
-            <FailureNote what="The configurations" failure={failure} onRetry={retry} />
+            <FailureNote what="The configurations" failure={failure} onRetry={reload} />
           ) : (
             <Loading what="the configurations of all nodes" />
           )
@@ -113,9 +112,9 @@ export function ConfigPage({ view }: { view: ConfigView }) {
 }
 
 /** The wanted node, or the one whose configuration changed last; `null` until that is known. */
-function useNodeId(wanted: string | null): Pick<RequestState<unknown>, 'failure' | 'retry'> & { id: string | null } {
+function useNodeId(wanted: string | null): Pick<Loaded<unknown>, 'failure' | 'reload'> & { id: string | null } {
   const nodes = useStore(cluster.state).value?.nodes;
-  const { value, failure, retry } = useRequest(String(wanted === null), 0, async (signal) => {
+  const { value, failure, reload } = useLoaded(String(wanted === null), async (signal) => {
     if (wanted !== null) return null;
     const response = await session.client.configHistory({ nodes: ['*'], limit: 1 }, { signal });
     const changed = response.nodes.flatMap(({ id, history }) => {
@@ -126,7 +125,7 @@ function useNodeId(wanted: string | null): Pick<RequestState<unknown>, 'failure'
   });
   // Without a history, the node that serves this page.
   const self = value || failure ? nodes?.find(({ isSelf }) => isSelf)?.id : undefined;
-  return { id: wanted ?? value?.id ?? self ?? null, failure, retry };
+  return { id: wanted ?? value?.id ?? self ?? null, failure, reload };
 }
 
 /** The node whose configuration is shown, and all others. */
@@ -186,14 +185,10 @@ interface LoadedConfigProps {
 
 /** What is known of one node, loaded again from time to time. */
 function LoadedConfig({ id, urlOf, children }: LoadedConfigProps) {
-  const resource = useMemo(
-    () =>
-      new Resource((signal) => loadNodeConfig(session.client, id, loadConfigEvents, { signal }), {
-        everyMs: REFRESH_MS,
-      }),
-    [id],
-  );
-  const { value, failure } = useResource(resource);
+  const loaded = useLoaded(id, (signal) => loadNodeConfig(session.client, id, loadConfigEvents, { signal }), {
+    everyMs: REFRESH_MS,
+  });
+  const { value, failure } = loaded;
   if (failure?.code === 'MEMBER_NOT_FOUND')
     return (
       <div class="config-body">
@@ -202,10 +197,8 @@ function LoadedConfig({ id, urlOf, children }: LoadedConfigProps) {
     );
   return (
     <>
-      <ResourceNote resource={resource} what="The configuration" loading={`the configuration of ${id}`} />
-      {value && value.report.outcome !== 'ok' && (
-        <RecordedNote report={value.report} onRetry={() => resource.reload()} />
-      )}
+      <LoadedNote loaded={loaded} what="The configuration" loading={`the configuration of ${id}`} />
+      {value && value.report.outcome !== 'ok' && <RecordedNote report={value.report} onRetry={loaded.reload} />}
       {value && children(value)}
     </>
   );

@@ -19,7 +19,7 @@ import { ALL_CONFIG, type ConfigView, INCIDENTS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Button, Chip, Skeleton } from '../../ui/controls.tsx';
 import { formatCount, formatCounted, formatSpan } from '../../ui/format.ts';
-import { useMedia, useNow, useRequest } from '../../ui/hooks.ts';
+import { useLoaded, useMedia, useNow } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { FailureNote, PartialNote } from '../../ui/notes.tsx';
@@ -157,14 +157,13 @@ function VersionDiff({ state, view, version }: Omit<VersionsProps, 'found'>) {
   const { changes } = version;
   const before = versions[versions.findIndex(({ fromMs }) => fromMs === version.fromMs) + 1];
   const names = [version.version, ...(before && changes ? [before.version] : [])];
-  const { value, failure, isLoading, retry } = useRequest(`${id} ${names.join(' ')} ${report.outcome}`, 0, (signal) =>
+  const { value, failure, reload } = useLoaded(`${id} ${names.join(' ')} ${report.outcome}`, (signal) =>
     loadVersions(session.client, state, names, { signal }),
   );
   const [right = [], left] = useMemo(() => (value ?? []).map(({ config }) => tomlLines(config)), [value]);
   const rows = useMemo(() => left && diffLines(left, right), [left, right]);
-  if (failure) return <FailureNote what="This version" {...{ failure }} asOfMs={null} onRetry={retry} />;
-  // The response of another version stays until its own is there.
-  if (!value || isLoading) return <Skeleton height={240} />;
+  if (failure) return <FailureNote what="This version" {...{ failure }} asOfMs={null} onRetry={reload} />;
+  if (!value) return <Skeleton height={240} />;
   const [first, ...more] = changes ?? [];
   const { about = null, default: usual = null } = first
     ? explainKey(first.after === null && left ? left : right, first.key)
@@ -228,13 +227,15 @@ function After({ id, version, diff }: AfterProps) {
   const nowMs = useNow(REFRESH_MS);
   // What happens after the current version is not over.
   const turn = version.toMs === null ? Math.floor(nowMs / REFRESH_MS) : 0;
-  const { value, failure, retry } = useRequest(`${turn}`, 0, (signal) => loadAfter(id, version, Date.now(), signal));
+  const { value, failure, reload } = useLoaded(`${turn}`, (signal) => loadAfter(id, version, Date.now(), signal), {
+    keepsLast: true,
+  });
   const keys = (version.changes ?? []).slice(0, MAX_KEYS).map(({ key }) => key);
   const rows = value?.rows ?? [];
   return (
     <section class="col" aria-labelledby="after-title">
       <h2 id="after-title">{version.changes ? 'After this change' : 'Since it was first seen'}</h2>
-      {failure && <FailureNote what="What happened" {...{ failure }} asOfMs={null} onRetry={retry} />}
+      {failure && <FailureNote what="What happened" {...{ failure }} asOfMs={null} onRetry={reload} />}
       {!value && !failure && <Skeleton height={44} />}
       {rows.slice(0, MAX_AFTER).map((row, index) => (
         <AfterEvent key={row.event.key} {...{ row, version }} count={index === 0 ? (value?.count ?? '') : null} />
@@ -254,7 +255,7 @@ function After({ id, version, diff }: AfterProps) {
           </span>
         </p>
       )}
-      {value && <PartialNote response={value} known={[id]} onRetry={retry} />}
+      {value && <PartialNote response={value} known={[id]} onRetry={reload} />}
       {diff &&
         keys.map((key) => {
           const values = otherValues(diff, id, key);

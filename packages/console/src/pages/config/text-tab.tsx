@@ -11,7 +11,7 @@ import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView } from '..
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { Button, CopyCommand, IconButton, Segments } from '../../ui/controls.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
-import { useRequest } from '../../ui/hooks.ts';
+import { useLoaded } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 import { TextLines } from './code-lines.tsx';
@@ -28,7 +28,7 @@ interface TextTabProps {
 /** The configuration of one node as text: as it is, as its files have it, or as it was at start. */
 export function TextTab({ state, view, step, onStep }: TextTabProps) {
   const { id, settings, settingsProblem, report } = state;
-  const { shape: wanted, ...asText } = view;
+  const { shape: wanted } = view;
   const texts = { text: state.text, source: state.source, start: settings?.disk.textAtStart ?? null };
   const shape = wanted && texts[wanted] !== null ? wanted : 'text';
   const text = texts[shape];
@@ -53,7 +53,7 @@ export function TextTab({ state, view, step, onStep }: TextTabProps) {
               label="Show as"
               value={shape as ConfigShape | 'text'}
               choices={shapes.map((value) => ({ value, text: names[value] }))}
-              onChange={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
+              onChange={(next) => navigation.go({ ...view, shape: next === 'text' ? null : next })}
             />
           )}
           <Facts {...{ state, change }} />
@@ -117,7 +117,7 @@ interface LastChange {
 function useLastChange(state: NodeConfigState, lines: readonly TomlLine[] | null): LastChange | null {
   const [now, before] = state.versions;
   const name = now?.changes && before ? before.version : '';
-  const { value } = useRequest(`${state.id} ${name}`, 0, async (signal) =>
+  const { value } = useLoaded(`${state.id} ${name}`, async (signal) =>
     name === '' ? [] : loadVersions(session.client, state, [name], { signal }),
   );
   return useMemo(() => {

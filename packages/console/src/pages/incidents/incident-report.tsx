@@ -9,17 +9,17 @@ import {
   respondedText,
   type Standout,
 } from '@porthole/contract';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type KindStyle, STYLES } from '../../events/event-text.ts';
 import { MessageText } from '../../log-view/rows/record-row.tsx';
 import { componentText, levelTone, pairsText } from '../../log-view/rows/record-text.ts';
 import { incidentCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
-import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
+import { closedRange } from '../../state/time-range.ts';
 import { zoneOffsetMs } from '../../state/time-zone.ts';
-import { ALL_LOGS, closedRange, INCIDENTS, type IncidentsView } from '../../state/view.ts';
+import { ALL_LOGS, INCIDENTS, type IncidentsView } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
 import { Button, Card, NodeNames, Skeleton } from '../../ui/controls.tsx';
 import {
@@ -31,10 +31,10 @@ import {
   recordedText,
   zoneLabel,
 } from '../../ui/format.ts';
-import { useResource, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { PartialNote, RecordedNote, ResourceNote } from '../../ui/notes.tsx';
+import { LoadedNote, PartialNote, RecordedNote } from '../../ui/notes.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 
 /** It is made of some twenty requests, each of which scans logs. */
@@ -52,17 +52,15 @@ const OTHER_STEPS: Readonly<Record<'first-error' | 'spread', Pick<KindStyle, 'ic
 /** What happened in a time range: in its order, what stands out, and how it was before and after. */
 export function IncidentReport({ view }: { view: IncidentsView }) {
   const { range, labels } = view;
-  const incident = useMemo(() => {
+  const incident = useLoaded(JSON.stringify([range, labels]), (signal) => {
     const request = { ...(labels.length > 0 && { labels }), ...closedRange(range, Date.now()) };
-    return new Resource((signal) =>
-      session.client.incident({ nodes: ['*'], ...request }, { signal, budgetMs: INCIDENT_MS }),
-    );
-  }, [JSON.stringify([range, labels])]);
-  const { value, failure } = useResource(incident);
+    return session.client.incident({ nodes: ['*'], ...request }, { signal, budgetMs: INCIDENT_MS });
+  });
+  const { value, failure } = incident;
   return (
     <div class="stack">
       {value ? <IncidentHead incident={value} view={view} /> : <h1>What happened?</h1>}
-      <ResourceNote resource={incident} what="The incident" loading="what happened on all nodes" />
+      <LoadedNote loaded={incident} what="The incident" loading="what happened on all nodes" />
       {!value && !failure && (
         <div class="incident">
           <Skeleton height={480} />
@@ -75,7 +73,7 @@ export function IncidentReport({ view }: { view: IncidentsView }) {
           <div class="stack">
             {value.standouts.length > 0 && <StandoutsCard standouts={value.standouts} />}
             <PhasesCard incident={value} />
-            <CoverageNote response={value} onRetry={() => incident.reload()} />
+            <CoverageNote response={value} onRetry={incident.reload} />
             {value.coverage.isComplete && (
               <p class="card card-row dim">
                 <span class="ok">

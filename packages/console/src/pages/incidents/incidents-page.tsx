@@ -1,16 +1,15 @@
 import { absenceText, coverageOf } from '@porthole/contract';
-import { useMemo } from 'preact/hooks';
 import { eventClass, groupEvents } from '../../events/event-text.ts';
 import { loadEvents } from '../../events/load-events.ts';
 import { preferences } from '../../state/preferences.ts';
-import { Resource } from '../../state/resource.ts';
-import { canFollow, closedRange, INCIDENTS, type IncidentsView, LAST_HOUR, type ZoneName } from '../../state/view.ts';
+import { canFollow, closedRange, LAST_HOUR } from '../../state/time-range.ts';
+import { INCIDENTS, type IncidentsView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip, Skeleton } from '../../ui/controls.tsx';
 import { formatCounted, formatDate, formatMinute, formatSecond, formatSpan } from '../../ui/format.ts';
-import { useResource, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ResourceNote } from '../../ui/notes.tsx';
+import { LoadedNote } from '../../ui/notes.tsx';
 import { CoverageNote, IncidentReport } from './incident-report.tsx';
 
 const REFRESH_MS = 60_000;
@@ -45,15 +44,12 @@ export function IncidentsPage({ view }: { view: IncidentsView }) {
 /** Bursts, losses, restarts and changes; what is close together is one entry, which leads to its report. */
 function IncidentList({ view }: { view: IncidentsView }) {
   const { range, labels } = view;
-  const events = useMemo(
-    () =>
-      new Resource(
-        (signal) => loadEvents({ ...(labels.length > 0 && { labels }), ...closedRange(range, Date.now()) }, signal),
-        { everyMs: REFRESH_MS },
-      ),
-    [JSON.stringify([range, labels])],
+  const events = useLoaded(
+    JSON.stringify([range, labels]),
+    (signal) => loadEvents({ ...(labels.length > 0 && { labels }), ...closedRange(range, Date.now()) }, signal),
+    { everyMs: REFRESH_MS },
   );
-  const { value, failure } = useResource(events);
+  const { value, failure } = events;
   const zone = useStore(preferences.zone);
   const { fromMs, toMs } = closedRange(range, Date.now());
   const found = stretchesOf(groupEvents(value?.events ?? []));
@@ -86,8 +82,8 @@ function IncidentList({ view }: { view: IncidentsView }) {
           What happened?
         </a>
       </div>
-      <ResourceNote resource={events} what="The events" />
-      {value && <CoverageNote response={value} onRetry={() => events.reload()} />}
+      <LoadedNote loaded={events} what="The events" />
+      {value && <CoverageNote response={value} onRetry={events.reload} />}
       {!value && !failure && <Skeleton height={240} />}
       {value && found.length === 0 && (
         <p class="card card-note dim">
@@ -109,9 +105,11 @@ function IncidentList({ view }: { view: IncidentsView }) {
 
 function Stretch({ events, labels, zone }: { events: EventGroup[]; zone: ZoneName } & Pick<IncidentsView, 'labels'>) {
   const times = events.map(({ timeMs }) => timeMs);
-  const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
+  const firstMs = Math.min(...times);
+  const lastMs = Math.max(...times);
   const href = viewUrl({
-    ...{ ...INCIDENTS, labels },
+    ...INCIDENTS,
+    labels,
     range: { kind: 'fixed', fromMs: firstMs - AROUND_MS, toMs: lastMs + AROUND_MS },
   });
   const isUnusual = events.some(({ tone }) => tone === 'err');

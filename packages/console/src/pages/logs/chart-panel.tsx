@@ -14,19 +14,12 @@ import { toFilter } from '../../log-view/source/view-source.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeStyle } from '../../state/resource.ts';
-import {
-  canFollow,
-  closedRange,
-  INCIDENTS,
-  type LogsView,
-  resolveRange,
-  type TimeRange,
-  type ZoneName,
-} from '../../state/view.ts';
+import { canFollow, closedRange, resolveRange, type TimeRange } from '../../state/time-range.ts';
+import { INCIDENTS, type LogsView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { LinkButton } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { useRequest, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { Loading } from '../../ui/notes.tsx';
@@ -81,7 +74,7 @@ export function ChartPanel({ view, source, state, histogram, zone, change }: Cha
       onGo={(timeMs) => change({ timeMs, at: null, isLive: false })}
       onExplain={({ fromMs, toMs }) => navigation.go(incident(fromMs, toMs))}
     >
-      {split.failure ? <CountFailure what={view.splitBy ?? ''} failure={split.failure} onRetry={split.retry} /> : null}
+      {split.failure ? <CountFailure what={view.splitBy ?? ''} failure={split.failure} onRetry={split.reload} /> : null}
       {split.value || isClosed ? (
         <div class="flex wrap small chart-head">
           {split.value ? <Legend split={split.value} /> : null}
@@ -134,13 +127,14 @@ const MAX_FLAGS = 24;
 
 /** What happened on the shown nodes in the range of the chart; in an unlimited one, on the last day. */
 function useChartEvents(view: LogsView, source: LogSource): readonly ShownEvent[] {
-  const nodes = source.nodes.filter((id) => !/[*?]/.test(id));
+  const { nodes } = source;
   const { fromMs, toMs } = closedRange(view.range ?? { kind: 'last', spanMs: 24 * 3_600_000 }, Date.now());
   const key = [Math.floor(fromMs / EVENTS_MS), Math.floor(toMs / EVENTS_MS), ...nodes, ...view.labels].join(' ');
-  const { value } = useRequest(key, 800, async (signal) => {
+  const load = async (signal: AbortSignal) => {
     const selection = { ...(nodes.length > 0 && { nodes }), ...(view.labels.length > 0 && { labels: view.labels }) };
     return (await loadEvents({ fromMs, toMs, ...selection }, signal)).events.slice(0, MAX_FLAGS);
-  });
+  };
+  const { value } = useLoaded(key, load, { pauseMs: 800, keepsLast: true });
   return value ?? [];
 }
 
@@ -165,9 +159,8 @@ function useSplit({ view, source, histogram }: Pick<ChartPanelProps, 'view' | 's
   const { splitBy: by } = view;
   const last = histogram?.buckets.at(-1);
   const key = by === null ? '' : JSON.stringify([by, countKey(view), histogram?.bucketMs, last]);
-  const { value, failure, retry, isLoading } = useRequest(
+  const { value, failure, reload, isLoading } = useLoaded(
     key,
-    SPLIT_PAUSE_MS,
     async (signal): Promise<Split | null> => {
       if (by === null || !histogram) return null;
       const asked = { filter: toFilter(view, Date.now()), bucketMs: histogram.bucketMs };
@@ -176,25 +169,25 @@ function useSplit({ view, source, histogram }: Pick<ChartPanelProps, 'view' | 's
         by === 'node'
           ? await source.histogram({ ...asked, buckets: BUCKETS }, options)
           : await source.top({ ...asked, by, limit: MAX_PARTS }, options);
-      const parts = 'values' in counts ? valueParts(counts) : nodeParts(counts, source.nodes[0] ?? 'this node');
+      const parts = 'values' in counts ? valueParts(counts) : nodeParts(counts);
       const hasOthers =
         'values' in counts ? counts.others + counts.missing > 0 : nodeCounts(counts).size > parts.length;
       return { by, parts, hasOthers, isPartial: isPartialCount(counts) };
     },
-    rowsAwaited,
+    { pauseMs: SPLIT_PAUSE_MS, givesWay: rowsAwaited, keepsLast: true },
   );
   // What was chosen before has other names.
-  return { value: value?.by === by ? value : null, failure: isLoading ? null : failure, retry };
+  return { value: value?.by === by ? value : null, failure: isLoading ? null : failure, reload };
 }
 
 /** The nodes with the most records, in their colours. */
-export function nodeParts(histogram: HistogramResult, only: string): ChartPart[] {
-  const totals = [...nodeCounts(histogram, only)].toSorted(([, a], [, b]) => b - a).slice(0, MAX_PARTS);
+export function nodeParts(histogram: HistogramResult): ChartPart[] {
+  const totals = [...nodeCounts(histogram)].toSorted(([, a], [, b]) => b - a).slice(0, MAX_PARTS);
   return totals.map(([name]) => ({
     name,
     colour: nodeStyle(name).color,
     counts: histogram.buckets.flatMap((bucket) => {
-      const count = nodeCounts({ buckets: [bucket] }, only).get(name);
+      const count = bucket.nodes?.[name];
       return count === undefined ? [] : [{ startMs: bucket.startMs, count }];
     }),
   }));
@@ -246,7 +239,7 @@ function SplitChoices({
   onChoose,
 }: Omit<SplitMenuProps, 'change'> & { onChoose: (by: string | null) => void }) {
   const pinned = useStore(preferences.pinned);
-  const { value, isLoading } = useRequest(countKey(view), 0, (signal) =>
+  const { value, isLoading } = useLoaded(countKey(view), (signal) =>
     source.fields({ filter: toFilter(view, Date.now()), limit: MAX_CHOICES }, { signal, budgetMs: FIELDS_MS }),
   );
   const known = value?.fields.map(({ name }) => name).filter((name) => name !== 'message') ?? [];

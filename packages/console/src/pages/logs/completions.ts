@@ -93,7 +93,10 @@ function nameCompletions({ typed, start, end }: OtherContext, known: KnownFields
   const names = knownNames(known)
     .filter(({ name }) => name !== typed)
     .map(({ name, detail }) => ({
-      ...{ label: name, detail, start, end },
+      label: name,
+      detail,
+      start,
+      end,
       insert: `${fieldText(name)}${name === 'level' ? '>=' : name === 'message' ? ':' : '='}`,
     }));
   return byLikelihood(names, typed);
@@ -121,7 +124,10 @@ function valueCompletions(
   const all = [...counts]
     .filter(([value]) => canComplete(value))
     .map(([value, detail]) => ({
-      ...{ label: value, detail, start, end },
+      label: value,
+      detail,
+      start,
+      end,
       insert: `${valueText(value)} `,
     }));
   return byLikelihood(all, typed.replace(/^"/, ''));

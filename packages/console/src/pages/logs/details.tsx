@@ -22,7 +22,7 @@ import { ALL_LOGS, type LogsView, nodeView, type ZoneName } from '../../state/vi
 import { viewUrl } from '../../state/view-url.ts';
 import { Button, Chip, IconButton, LinkButton, Tabs } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatDate, formatSpan, formatTime, zoneLabel } from '../../ui/format.ts';
-import { useRequest, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { FieldDistribution, parseMeasure } from './distribution.tsx';
 import { ActionButtons, addToQuery, valueActions } from './field-actions.tsx';
@@ -490,6 +490,5 @@ function patternCount({ count, isPartial }: PatternCount): string {
 
 /** The response to a request about a record; nothing of that about another one. */
 function useDetail<Value>({ node, cursor }: ShownRecord, send: (signal: AbortSignal) => Promise<Value>) {
-  const { value, failure, isLoading } = useRequest(`${node} ${cursor}`, PAUSE_MS, send);
-  return isLoading ? { value: null, failure: null } : { value, failure };
+  return useLoaded(`${node} ${cursor}`, send, { pauseMs: PAUSE_MS });
 }

@@ -2,7 +2,7 @@ import { formatQuery, formatSpan } from '@porthole/contract';
 import { parseQuantity, type Quantity, recordFields } from '@porthole/logs/query';
 import { isPartialCount, type LogSource, type RowFilter } from '../../log-view/source/log-source.ts';
 import { formatBytes, formatCount } from '../../ui/format.ts';
-import { useRequest } from '../../ui/hooks.ts';
+import { useLoaded } from '../../ui/hooks.ts';
 import { Loading } from '../../ui/notes.tsx';
 import { CountFailure } from './field-actions.tsx';
 
@@ -86,7 +86,8 @@ export function distribution(values: readonly Counted[]): Distribution | null {
   if (!best) return null;
   const [kind, own] = best;
   const sorted = own.toSorted((a, b) => a.value - b.value);
-  const [min, max] = [sorted[0]?.value ?? 0, sorted.at(-1)?.value ?? 0];
+  const min = sorted[0]?.value ?? 0;
+  const max = sorted.at(-1)?.value ?? 0;
   const bars = new Array<number>(BARS).fill(0);
   for (const { value, count } of sorted) {
     const index = max === min ? 0 : Math.min(BARS - 1, Math.floor(((value - min) / (max - min)) * BARS));
@@ -94,7 +95,11 @@ export function distribution(values: readonly Counted[]): Distribution | null {
   }
   const records = size(own);
   return {
-    ...{ kind, records, min, max, bars },
+    kind,
+    records,
+    min,
+    max,
+    bars,
     left: left + others.reduce((sum, [, other]) => sum + size(other), 0),
     percentiles: PERCENTILES.map((percent) => ({
       name: `p${percent}`,
@@ -141,10 +146,12 @@ interface DistributionProps {
 
 /** The spread of a field over the records of the view, with the place of one value in it. */
 export function FieldDistribution({ field, text, source, filter, filterKey }: DistributionProps) {
-  const { value, failure, isLoading, retry } = useRequest(`${field} ${filterKey}`, PAUSE_MS, (signal) =>
-    measure(source, { field, filter: filter() }, signal),
+  const { value, failure, isLoading, reload } = useLoaded(
+    `${field} ${filterKey}`,
+    (signal) => measure(source, { field, filter: filter() }, signal),
+    { pauseMs: PAUSE_MS, keepsLast: true },
   );
-  if (failure && !isLoading) return <CountFailure what={field} failure={failure} onRetry={retry} />;
+  if (failure && !isLoading) return <CountFailure what={field} failure={failure} onRetry={reload} />;
   if (!value) return <Loading what={`the values of ${field}`} />;
   const { distribution: found, scope } = value;
   if (!found) return <p class="dim small">No numbers, durations or sizes in {scope}.</p>;

@@ -12,8 +12,6 @@ import {
   filterFields,
   isLogShown,
   levelCounts,
-  memberSelections,
-  mergePatterns,
   nodeCounts,
   partText,
   toggledLog,
@@ -201,36 +199,11 @@ describe('a pattern is included, and then excluded', () => {
   });
 });
 
-it('counts are summed by node; those of a log that names none are of its node', () => {
+it('counts are summed by node', () => {
   const buckets = [{ startMs: 0, counts: { INFO: 3 }, nodes: { a: 1, b: 2 } }];
   expect([...nodeCounts({ buckets: [...buckets, ...buckets] })]).toEqual([
     ['a', 2],
     ['b', 4],
   ]);
-  expect([...nodeCounts(histogram, 'n1')]).toEqual([['n1', 31]]);
   expect([...nodeCounts(histogram)]).toEqual([]);
-});
-
-it('patterns of several logs are counted log by log, each of the nodes where it is chosen', () => {
-  const log = (node: string, name: string) => ({ node, log: { kind: 'family', name } }) as const;
-  const sources = [log('a', 'x'), log('b', 'x'), log('b', 'y'), { node: 'c-*', log: null }, log('c-1', 'x')];
-  expect(memberSelections({ sources, labels: ['zone=eu'] })).toEqual([
-    { nodes: ['a', 'b'], labels: ['zone=eu'], family: 'x' },
-    { nodes: ['b'], labels: ['zone=eu'], family: 'y' },
-    { nodes: ['c-*'], labels: ['zone=eu'] },
-  ]);
-  expect(memberSelections({ sources: [], labels: [] })).toEqual([{}]);
-});
-
-it('the same pattern of several logs is one', () => {
-  type Group = Parameters<typeof mergePatterns>[0][number]['groups'][number];
-  const group = (shape: string, count: number) => ({ level: 'ERROR', source: null, shape, count }) as unknown as Group;
-  const merged = mergePatterns([
-    { groups: [group('lost *', 3), group('slow *', 9)], members: [] },
-    { groups: [group('lost *', 8)], members: [] },
-  ]);
-  expect(merged.groups.map(({ shape, count }) => [shape, count])).toEqual([
-    ['lost *', 11],
-    ['slow *', 9],
-  ]);
 });

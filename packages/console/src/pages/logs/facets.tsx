@@ -12,18 +12,17 @@ import {
   levelSums,
   type TopResult,
 } from '../../log-view/source/log-source.ts';
-import { toRecordFilter } from '../../log-view/source/time-source.ts';
 import { toFilter } from '../../log-view/source/view-source.ts';
+import { toggleName } from '../../state/field-names.ts';
 import { offeredLabels } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { excludedValues, termState, withoutTerm } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
-import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton, NodeDot, TextInput } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
-import { useRequest, useStore } from '../../ui/hooks.ts';
+import { type Loaded, useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/notes.tsx';
 import { patternParts } from '../../ui/pattern-text.ts';
@@ -41,6 +40,9 @@ import { countKey, rowsAwaited } from './use-log-workspace.ts';
 
 /** Rows come first, and what changes quickly is not counted in between. */
 const PAUSE_MS = 400;
+
+/** Counts beside the rows; those of before stay until the new ones are there. */
+const COUNTED = { pauseMs: PAUSE_MS, givesWay: rowsAwaited, keepsLast: true } as const;
 
 /** More are not read. */
 const MAX_FIELDS = 200;
@@ -63,13 +65,13 @@ interface FacetsProps {
 export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
   const [typed, setTyped] = useState('');
   const pinned = useStore(preferences.pinned);
-  const { value, atMs, failure, isLoading, retry } = useRequest(
+  const loaded = useLoaded(
     countKey(view),
-    PAUSE_MS,
     (signal) =>
       source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
-    rowsAwaited,
+    COUNTED,
   );
+  const { value, failure, isLoading, reload } = loaded;
   const fields = listedFields(value, [...pinned, ...view.countedBy]);
   const shown = filterFields(
     fields.filter(({ name }) => !pinned.includes(name)),
@@ -82,7 +84,7 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
       <NodeFacet {...{ view, source, histogram, change }} />
       <LabelFacet {...{ view, change }} />
       <Facet name="Pattern">
-        <PatternValues {...{ view, change }} />
+        <PatternValues {...{ view, source, change }} />
       </Facet>
       {hasComponent ? (
         <Facet name="Component">
@@ -98,8 +100,8 @@ export function Facets({ view, source, histogram, zone, change }: FacetsProps) {
         <h2>Fields</h2>
         <FilterField what="fields" value={typed} onInput={setTyped} />
       </div>
-      <FieldsStatus {...{ value, atMs, zone, isLoading }} onRefresh={retry} />
-      {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={retry} /> : null}
+      <FieldsStatus {...{ loaded, zone }} />
+      {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={reload} /> : null}
       {shown.map((field) => (
         <FieldFacet key={field.name} {...{ field, view, source, zone, change }} />
       ))}
@@ -275,19 +277,18 @@ const MAX_NODES = 12;
 function useShownLevels({ view, source, histogram }: Pick<FacetsProps, 'view' | 'source' | 'histogram'>) {
   const isNeeded = view.minLevel !== null && histogram !== null;
   const of = countKey(view);
-  const { value, failure, isLoading, retry } = useRequest(
+  const { value, failure, isLoading, reload } = useLoaded(
     isNeeded ? `${of} ${JSON.stringify(histogram.buckets.at(-1))}` : '',
-    PAUSE_MS,
     async (signal) => {
       if (!isNeeded) return null;
       const request = { filter: toFilter(view, Date.now()), buckets: 1 };
       return { of, counted: await source.histogram(request, { signal, budgetMs: NODES_MS }) };
     },
-    rowsAwaited,
+    COUNTED,
   );
-  if (!isNeeded) return { counted: histogram, failure: null, retry };
+  if (!isNeeded) return { counted: histogram, failure: null, reload };
   // Until it is counted again, the last count of the same records is shown.
-  return { counted: value?.of === of ? value.counted : null, failure: isLoading ? null : failure, retry };
+  return { counted: value?.of === of ? value.counted : null, failure: isLoading ? null : failure, reload };
 }
 
 /** Which nodes are shown: a click on one shows only it, on others those, too. Each can be opened to choose its logs. */
@@ -295,8 +296,8 @@ function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const [typed, setTyped] = useState('');
   const [opened, setOpened] = useState<readonly string[]>([]);
-  const { counted, failure, retry } = useShownLevels({ view, source, histogram });
-  const counts = nodeCounts(counted, source.nodes[0]);
+  const { counted, failure, reload } = useShownLevels({ view, source, histogram });
+  const counts = nodeCounts(counted);
   const most = Math.max(1, ...counts.values());
   const isPartial = counted !== null && isPartialCount(counted);
   const countOf = (id: string) => {
@@ -313,7 +314,7 @@ function NodeFacet({ view, source, histogram, change }: Omit<FacetsProps, 'zone'
           <FilterField what="nodes" value={typed} onInput={setTyped} />
         </div>
       ) : null}
-      {failure ? <CountFailure what="Nodes" failure={failure} onRetry={retry} /> : null}
+      {failure ? <CountFailure what="Nodes" failure={failure} onRetry={reload} /> : null}
       <ul aria-label="Nodes shown">
         {shown.map(({ id, state }) => {
           const count = countOf(id);
@@ -382,11 +383,11 @@ function LabelFacet({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
 
 /** The logs of a node: a click shows only this one of them, on others those, too. */
 function NodeLogs({ node, view, change }: { node: string } & Pick<FacetsProps, 'view' | 'change'>) {
-  const { value, failure, isLoading, retry } = useRequest(node, 0, async (signal) => {
+  const { value, failure, isLoading, reload } = useLoaded(node, async (signal) => {
     const { files } = await session.client.logFiles({ nodes: [node] }, { signal });
     return fileFamilies(files);
   });
-  if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={retry} />;
+  if (failure && !isLoading) return <CountFailure what={`Logs of ${node}`} failure={failure} onRetry={reload} />;
   if (!value) return <Loading what={`the logs of ${node}`} />;
   const most = Math.max(1, ...value.map(({ sizeBytes }) => sizeBytes));
   return (
@@ -436,16 +437,11 @@ function isLogOf(source: SourceChoice, node: string, name: string): boolean {
   return source.log?.kind === 'family' && source.log.name === name && matchesPattern(node, source.node);
 }
 
-/** Records by node; of a log that names no nodes, all of `only`. */
-export function nodeCounts(histogram: Pick<HistogramResult, 'buckets'> | null, only?: string): Map<string, number> {
+/** Records by node. */
+export function nodeCounts(histogram: Pick<HistogramResult, 'buckets'> | null): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const bucket of histogram?.buckets ?? []) {
-    const all = Object.values(bucket.counts).reduce((sum, count) => sum + count, 0);
-    const { nodes = only === undefined ? {} : { [only]: all } } = bucket as {
-      nodes?: Readonly<Record<string, number>>;
-    };
+  for (const { nodes = {} } of histogram?.buckets ?? [])
     for (const [id, count] of Object.entries(nodes)) counts.set(id, (counts.get(id) ?? 0) + count);
-  }
   return counts;
 }
 
@@ -454,21 +450,14 @@ const MAX_PATTERNS = 6;
 const PATTERNS_MS = 2000;
 
 /** The most frequent kinds of records, by call site. */
-function PatternValues({ view, change }: Pick<FacetsProps, 'view' | 'change'>) {
+function PatternValues({ view, source, change }: Pick<FacetsProps, 'view' | 'source' | 'change'>) {
   const send = (signal: AbortSignal) => {
-    const filter = toRecordFilter(toFilter({ ...view, callSite: null }, Date.now()));
-    return Promise.all(
-      memberSelections(view).map((selection) =>
-        session.client.digest(
-          { nodes: ['*'], ...filter, ...selection, limit: MAX_PATTERNS },
-          { signal, budgetMs: PATTERNS_MS },
-        ),
-      ),
-    ).then(mergePatterns);
+    const filter = toFilter({ ...view, callSite: null }, Date.now());
+    return source.digest({ filter, limit: MAX_PATTERNS }, { signal, budgetMs: PATTERNS_MS });
   };
   const key = `patterns ${countKey(view)}`;
-  const { value, failure, isLoading, retry } = useRequest(key, 2 * PAUSE_MS, send, rowsAwaited);
-  if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={retry} />;
+  const { value, failure, isLoading, reload } = useLoaded(key, send, { ...COUNTED, pauseMs: 2 * PAUSE_MS });
+  if (failure && !isLoading) return <CountFailure what="Patterns" failure={failure} onRetry={reload} />;
   if (!value) return <Loading what="the patterns" />;
   const most = Math.max(1, ...value.groups.map(({ count }) => count));
   const isPartial = isPartialCount({ counted: null, members: value.members });
@@ -525,50 +514,16 @@ function clickTerm(term: QueryNode, { view, change }: TermDeps): void {
   else addToQuery(term, state === null ? 'include' : 'exclude', { view: { ...view, query }, change });
 }
 
-/** The requests that together are about the logs of a view: one for each log, of all nodes where it is chosen. */
-export function memberSelections({ sources, labels }: Pick<LogsView, 'sources' | 'labels'>) {
-  const labelled = labels.length > 0 ? { labels } : {};
-  if (sources.length === 0) return [labelled];
-  const whole = sources.filter(({ log }) => log === null);
-  const byLog = new Map<string, { log: SourceChoice['log']; nodes: string[] }>();
-  for (const { node, log } of sources) {
-    // A log of a node that is chosen as a whole is counted there.
-    if (log !== null && whole.some((other) => matchesPattern(node, other.node))) continue;
-    const key = JSON.stringify(log);
-    const group = byLog.get(key) ?? { log, nodes: [] };
-    byLog.set(key, { log, nodes: [...new Set([...group.nodes, node])] });
-  }
-  return [...byLog.values()].map(({ log, nodes }) => ({ nodes, ...labelled, ...(log && { [log.kind]: log.name }) }));
-}
-
-/** The same call site, or the same shape of messages, of several logs is one pattern. */
-export function mergePatterns(digests: readonly Pick<ClusterDigest, 'groups' | 'members'>[]) {
-  const groups = new Map<string, ClusterDigest['groups'][number]>();
-  for (const group of digests.flatMap((digest) => digest.groups)) {
-    const key = JSON.stringify([group.level, group.source ?? group.shape]);
-    const known = groups.get(key);
-    groups.set(key, known ? { ...known, count: known.count + group.count } : group);
-  }
-  const largest = [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MAX_PATTERNS);
-  return { groups: largest, members: digests.flatMap(({ members }) => members) };
-}
-
-interface FieldsStatusProps {
-  value: FieldsResult | null;
-  atMs: number;
-  zone: ZoneName;
-  isLoading: boolean;
-  onRefresh: () => void;
-}
-
 /** What the list is about, and of when. */
-function FieldsStatus({ value, atMs, zone, isLoading, onRefresh }: FieldsStatusProps) {
+function FieldsStatus({ loaded, zone }: { loaded: Loaded<FieldsResult>; zone: ZoneName }) {
+  const { value, asOfMs, isLoading, reload } = loaded;
   if (!value) return isLoading ? <Loading what="the fields" /> : null;
   if (isLoading) return <p class="small facet-status faint">Counting…</p>;
   const part = partText(value.counted, zone, Date.now());
   return (
     <p class="small facet-status faint" role="status">
-      {examinedText(value)} · {formatSecond(atMs, zone)} · <LinkButton onClick={onRefresh}>refresh</LinkButton>
+      {examinedText(value)} · {formatSecond(asOfMs ?? Date.now(), zone)} ·{' '}
+      <LinkButton onClick={reload}>refresh</LinkButton>
       {part ? <span class="warning"> · {part}</span> : null}
     </p>
   );
@@ -635,14 +590,13 @@ type FieldValuesProps = { by: string } & Pick<FacetsProps, 'view' | 'source' | '
 
 /** The most frequent values of a field, with counts and bars, and those that are excluded. */
 function FieldValues({ by, view, source, zone, change }: FieldValuesProps) {
-  const { value, failure, isLoading, retry } = useRequest(
+  const { value, failure, isLoading, reload } = useLoaded(
     `${by} ${countKey(view)}`,
-    PAUSE_MS,
     (signal) =>
       source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
-    rowsAwaited,
+    COUNTED,
   );
-  if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={retry} />;
+  if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={reload} />;
   if (!value) return <Loading what={`values of ${visibleText(by)}`} />;
   const part = partText(value.counted, zone, Date.now());
   const lines = facetLines(value);
@@ -728,7 +682,10 @@ export function facetLines(top: TopResult): FacetLine[] {
   const all = values.reduce((sum, { count }) => sum + count, 0) + others + missing;
   const share = (count: number) => (all === 0 ? 0 : count / all);
   const lines: FacetLine[] = values.map(({ value, count, error }) => ({
-    ...{ kind: 'value', value, text: value, share: share(count) },
+    kind: 'value',
+    value,
+    text: value,
+    share: share(count),
     count: error === undefined ? `${formatCount(count)}${more}` : `≥ ${formatCount(count)}`,
     ...(error !== undefined && { title: `between ${formatCount(count)} and ${formatCount(count + error)}` }),
   }));
@@ -737,7 +694,10 @@ export function facetLines(top: TopResult): FacetLine[] {
     const number = `${isExact ? '' : '~ '}${formatCount(left)}`;
     const text = `${number} other ${left === 1 ? 'value' : 'values'}`;
     lines.push({
-      ...{ kind: 'others', value: '', text, share: share(others) },
+      kind: 'others',
+      value: '',
+      text,
+      share: share(others),
       count: `${isExact || more ? '' : '≤ '}${formatCount(others)}${more}`,
       ...(!isExact && { title: 'estimated' }),
     });

@@ -4,16 +4,18 @@ import type { FollowStatus, WorkspaceState } from '../../log-view/model/workspac
 import type { ColumnHeadsProps } from '../../log-view/rows/column-heads.tsx';
 import type { PickedValues } from '../../log-view/rows/record-row.tsx';
 import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
-import { type HistogramResult, type LogSource, recordKey } from '../../log-view/source/log-source.ts';
+import { type HistogramResult, type LogSource, positionAt, recordKey } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { barButton } from '../../shell/bar.tsx';
+import { formatFieldNames } from '../../state/field-names.ts';
 import { showNotice } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
 import { queryNode } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
+import { canFollow, type TimeRange } from '../../state/time-range.ts';
 import { toProblem } from '../../state/to-problem.ts';
-import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
-import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
+import type { LogsView } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
 import { Sheet } from '../../ui/dialog.tsx';
 import { formatCount, formatCounted } from '../../ui/format.ts';
 import { useMedia, useStore } from '../../ui/hooks.ts';
@@ -64,8 +66,13 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const withLog = useSeveralLogs(state, source);
   const rowStyle = useMemo(
     () => ({
-      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, withLog, matcher: rowMatcher },
-      ...{ columns: view.columns, colours: nodeIds.join() },
+      zone,
+      isWrapped: view.isWrapped,
+      withNode: hasSeveral,
+      withLog,
+      matcher: rowMatcher,
+      columns: view.columns,
+      colours: nodeIds.join(),
     }),
     [zone, view.isWrapped, hasSeveral, withLog, rowMatcher, formatFieldNames(view.columns), nodeIds.join()],
   );
@@ -112,7 +119,12 @@ function WorkspacePage({ view }: { view: LogsView }) {
   const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
   const toggleFacets = () => (isNarrow ? setSheet(!hasSheet) : change({ hasFields: !view.hasFields }));
   const deps = {
-    ...{ workspace, view, field, change, openDetails, closeDetails },
+    workspace,
+    view,
+    field,
+    change,
+    openDetails,
+    closeDetails,
     pageRows: () => seen.value.pageRows,
     openGoToTime: () => setAskingTime(true),
     toggleFacets,
@@ -130,8 +142,8 @@ function WorkspacePage({ view }: { view: LogsView }) {
     [workspace],
   );
   const matches = useMemo(
-    () => (isLive ? [] : loadedMatches(state.rows, matcher, { source, extent: state.extent })),
-    [isLive, state.rows, matcher, source, state.extent],
+    () => (isLive ? [] : loadedMatches(state.rows, matcher, state.extent)),
+    [isLive, state.rows, matcher, state.extent],
   );
   const facets = <Facets {...{ view, source, histogram, zone, change }} />;
   const details = record ? (
@@ -174,7 +186,10 @@ function WorkspacePage({ view }: { view: LogsView }) {
             </p>
           ) : null}
         </RowFrame>
-        <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
+        <OverviewGutter
+          {...{ state, seen, matches, zone }}
+          onGo={(fraction) => workspace.jump(positionAt(fraction, state.extent))}
+        />
         {isNarrow ? null : details}
       </div>
       <LiveSummary workspace={workspace} />

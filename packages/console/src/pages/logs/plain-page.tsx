@@ -5,7 +5,7 @@ import { openSource, toFilter } from '../../log-view/source/view-source.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCounted } from '../../ui/format.ts';
-import { useRequest } from '../../ui/hooks.ts';
+import { useLoaded } from '../../ui/hooks.ts';
 import { Loading } from '../../ui/notes.tsx';
 import { sourceKey, toRecordKey, toStart } from './use-log-workspace.ts';
 
@@ -27,10 +27,12 @@ interface PlainRecords {
 export function PlainPage({ view }: { view: LogsView }) {
   const sources = sourceKey(view);
   const source = useMemo(() => openSource(view), [sources]);
-  const request = useRequest(viewUrl(view), PAUSE_MS, (signal) => loadAround(source, view, signal));
-  const { value, failure } = request.isLoading ? { value: null, failure: null } : request;
+  const { value, failure } = useLoaded(viewUrl(view), (signal) => loadAround(source, view, signal), {
+    pauseMs: PAUSE_MS,
+  });
   const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: toRecordKey(record), timeMs: null, isLive: false });
-  const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
+  const oldest = value?.records[0];
+  const newest = value?.records.at(-1);
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
   return (
     <div class="col plain">

@@ -8,7 +8,7 @@ import { preferences } from '../../state/preferences.ts';
 import type { BoxContent } from '../../state/query-view.ts';
 import { Resource } from '../../state/resource.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
-import { useRequest, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { OptionList, optionId } from '../../ui/option-list.tsx';
 import type { Completion, RemoteFields } from './completions.ts';
@@ -34,7 +34,8 @@ interface QueryBoxProps {
 export function QueryBox(props: QueryBoxProps) {
   const { view, typed, field, messageId, children } = props;
   const { text, content, isIncomplete } = typed;
-  const [noteId, listId] = [useId(), useId()];
+  const noteId = useId();
+  const listId = useId();
   const [scrollLeft, setScrollLeft] = useState(0);
   const { list, options, choose, press, input, moved, close } = useList(props);
   const isInvalid = (content.kind === 'invalid' && !isIncomplete) || props.hasProblem;
@@ -253,17 +254,18 @@ function useRemoteFields(
   if (isOpen) asked.fields = key;
   if (field !== undefined) asked.values = `${key} ${field}`;
   const filter = () => toFilter({ ...ALL_LOGS, range, minLevel }, Date.now());
-  const fields = useRequest(asked.fields, REQUEST_MS, async (signal) =>
-    asked.fields === ''
-      ? []
-      : (await source.fields({ filter: filter(), limit: MAX_FIELDS }, { signal, budgetMs: BUDGET_MS })).fields,
-  );
-  const values = useRequest(asked.values, REQUEST_MS, async (signal) =>
-    field === undefined
-      ? []
-      : (await source.top({ filter: filter(), by: field, limit: MAX_VALUES }, { signal, budgetMs: BUDGET_MS })).values,
-  );
-  const own = field === undefined || values.isLoading ? null : values.value;
+  const loadFields = async (signal: AbortSignal) => {
+    if (asked.fields === '') return [];
+    return (await source.fields({ filter: filter(), limit: MAX_FIELDS }, { signal, budgetMs: BUDGET_MS })).fields;
+  };
+  const loadValues = async (signal: AbortSignal) => {
+    if (field === undefined) return [];
+    const request = { filter: filter(), by: field, limit: MAX_VALUES };
+    return (await source.top(request, { signal, budgetMs: BUDGET_MS })).values;
+  };
+  const fields = useLoaded(asked.fields, loadFields, { pauseMs: REQUEST_MS, keepsLast: true });
+  const values = useLoaded(asked.values, loadValues, { pauseMs: REQUEST_MS });
+  const own = field === undefined ? null : values.value;
   return useMemo(() => ({ fields: fields.value ?? [], values: own ?? [] }), [fields.value, own]);
 }
 

@@ -71,8 +71,8 @@ function silentSource() {
     histogram: () => new Promise(() => undefined),
     fields: () => new Promise(() => undefined),
     top: () => new Promise(() => undefined),
+    digest: () => new Promise(() => undefined),
     extent: () => new Promise(() => undefined),
-    fractionAt: () => undefined,
   };
   return { source, requested };
 }

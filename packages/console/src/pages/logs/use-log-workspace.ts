@@ -7,7 +7,8 @@ import { openSource, toFilter } from '../../log-view/source/view-source.ts';
 import { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Store } from '../../state/store.ts';
-import { canFollow, type LogsView, type RecordKey, type View } from '../../state/view.ts';
+import { canFollow } from '../../state/time-range.ts';
+import type { LogsView, RecordKey, View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 
 /** Delay before the URL is updated: browsers throttle URL changes. */
@@ -93,11 +94,14 @@ function useCounts(workspace: LogWorkspace, view: LogsView): void {
   const key = countKey(view);
   useEffect(() => {
     let startedMs = Date.now();
-    let [hasCounted, nextMs] = [false, Number.POSITIVE_INFINITY];
-    let [planned, pauseMs]: [ReturnType<typeof setTimeout> | undefined, number] = [undefined, DRAWN_MS];
+    let hasCounted = false;
+    let nextMs = Number.POSITIVE_INFINITY;
+    let planned: ReturnType<typeof setTimeout> | undefined;
+    let pauseMs = DRAWN_MS;
     const count = () => {
       startedMs = Date.now();
-      [hasCounted, nextMs] = [true, Number.POSITIVE_INFINITY];
+      hasCounted = true;
+      nextMs = Number.POSITIVE_INFINITY;
       void workspace.count(BUCKETS);
     };
     const onChange = () => {
@@ -106,7 +110,10 @@ function useCounts(workspace: LogWorkspace, view: LogsView): void {
       if (isShowing) {
         clearTimeout(planned);
         planned = undefined;
-        if (isCounting) [hasCounted, pauseMs] = [false, STOPPED_MS];
+        if (isCounting) {
+          hasCounted = false;
+          pauseMs = STOPPED_MS;
+        }
         workspace.stopCounting();
       } else if (!hasCounted && !isFirstLoading(workspace)) planned ??= setTimeout(count, pauseMs);
       const isOver = hasCounted && !isCounting && nextMs === Number.POSITIVE_INFINITY;

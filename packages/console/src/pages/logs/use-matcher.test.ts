@@ -5,12 +5,9 @@ import { loadedMatches } from './use-matcher.ts';
 const rows: Row[] = ['lease', 'other', 'a lease again'].map((message, offset) => ({
   kind: 'record',
   key: message,
-  record: { type: 'record', node: 'n', file: 'f', offset, bytes: 1, cursor: message, message },
+  record: { type: 'record', node: 'n', file: 'f', offset, bytes: 1, cursor: message, message, atMs: 1000 + offset },
 }));
-const where = {
-  source: { fractionAt: ({ offset }: { offset: number }) => offset / 4 },
-  extent: { kind: 'bytes', totalBytes: 4, firstMs: null, lastMs: null } as const,
-};
+const where = { firstMs: 1000, lastMs: 1004 };
 
 test('returns the positions of matches in the whole log, matching each record once', () => {
   let looks = 0;

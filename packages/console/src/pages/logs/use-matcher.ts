@@ -2,7 +2,7 @@ import type { QueryNode } from '@porthole/logs/query';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { isMatch, unionMatcher } from '../../log-view/model/fold-rows.ts';
 import type { Row, TextMatcher } from '../../log-view/model/workspace-state.ts';
-import type { Extent, LogSource } from '../../log-view/source/log-source.ts';
+import { type Extent, fractionAt } from '../../log-view/source/log-source.ts';
 import { queryNode } from '../../state/query-view.ts';
 import type { LogsView } from '../../state/view.ts';
 
@@ -10,16 +10,12 @@ import type { LogsView } from '../../state/view.ts';
 const MAX_TICKS = 300;
 
 /** Positions of the loaded matches in the whole log. Each record is matched once. */
-export function loadedMatches(
-  rows: readonly Row[],
-  matcher: TextMatcher | null,
-  { source, extent }: { source: Pick<LogSource, 'fractionAt'>; extent: Extent | null },
-): number[] {
+export function loadedMatches(rows: readonly Row[], matcher: TextMatcher | null, extent: Extent | null): number[] {
   if (!matcher || !extent) return [];
   const fractions = new Set<number>();
   for (const row of rows) {
     if (row.kind !== 'record' || !isMatch(row.record, matcher)) continue;
-    const fraction = source.fractionAt(row.record, extent);
+    const fraction = fractionAt(row.record, extent);
     if (fraction !== undefined) fractions.add(Math.round(fraction * 1000) / 1000);
     if (fractions.size >= MAX_TICKS) break;
   }

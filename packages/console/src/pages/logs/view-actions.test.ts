@@ -34,12 +34,14 @@ test('a single file is downloaded as it is, everything else as records', () => {
   expect(url([file])).toBe('/api/v1/nodes/n%3A1/log/raw?file=x.log.1');
   expect(url([])).toBe('/api/v1/log/download?nodes=*');
   // A log is more than its live file.
-  expect(url([family])).toBe('/api/v1/log/download?src=n%2Fx.log');
+  expect(url([family])).toBe('/api/v1/log/download?nodes=n&src=x.log');
   expect(url([file, family], { minLevel: 'WARN', terms: ['a b'] }, true)).toBe(
     '/api/v1/log/download?src=n%3A1%2F%3Dx.log.1&src=n%2Fx.log&level=warn&q=a+b&prefix=true',
   );
   // The query is sent as it is written, also if it is not valid: the node refuses it.
-  expect(url([file], { query: 'shard=13 (' })).toBe('/api/v1/log/download?src=n%3A1%2F%3Dx.log.1&query=shard%3D13+%28');
+  expect(url([file], { query: 'shard=13 (' })).toBe(
+    '/api/v1/log/download?nodes=n%3A1&src=%3Dx.log.1&query=shard%3D13+%28',
+  );
 });
 
 test('copies a part of a file out of reused chunks and closes the file', async () => {

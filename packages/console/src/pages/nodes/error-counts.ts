@@ -1,6 +1,6 @@
 import type { ClusterHistogram, MemberReport, MemberSelection } from '@porthole/client';
 import { session } from '../../state/session.ts';
-import { closedRange, type TimeRange } from '../../state/view.ts';
+import { closedRange, type TimeRange } from '../../state/time-range.ts';
 import { formatCounted } from '../../ui/format.ts';
 
 /* Errors of nodes over time, as cells. */
@@ -108,7 +108,8 @@ const RISE = 8;
 /** Where the errors of each node rose: its first cell far above those before it. */
 export function rises({ range, byNode }: ErrorStrip): { node: string; timeMs: number }[] {
   return [...byNode].flatMap(([node, { cells }]) => {
-    let [known, total] = [0, 0];
+    let known = 0;
+    let total = 0;
     for (const [index, count] of cells.entries()) {
       if (count === null) continue;
       if (known >= MIN_BEFORE && count >= Math.max(MIN_RISE, (RISE * total) / known))

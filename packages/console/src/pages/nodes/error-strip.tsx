@@ -4,7 +4,8 @@ import { useRef, useState } from 'preact/hooks';
 import { eventClass, incidentAround, type ShownEvent, spacedEvents } from '../../events/event-text.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { INCIDENTS, nodeLogs, nodeView, type TimeRange, withRange } from '../../state/view.ts';
+import type { TimeRange } from '../../state/time-range.ts';
+import { INCIDENTS, nodeLogs, nodeView, withRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot, Skeleton } from '../../ui/controls.tsx';
 import { formatCounted, formatMinute, formatSecond, formatShortTime } from '../../ui/format.ts';
@@ -88,7 +89,8 @@ export function StripArea({ range, labels, namesPx = 0, children }: StripAreaPro
 
 /** Whole cells. */
 function draggedRange({ fromMs, bucketMs, count }: StripRange, { from, to }: { from: number; to: number }): TimeRange {
-  const [first, last] = [Math.floor(from * count), Math.max(Math.floor(from * count) + 1, Math.ceil(to * count))];
+  const first = Math.floor(from * count);
+  const last = Math.max(first + 1, Math.ceil(to * count));
   return { kind: 'fixed', fromMs: fromMs + first * bucketMs, toMs: fromMs + last * bucketMs };
 }
 

@@ -1,19 +1,18 @@
-import { coverageOf } from '@porthole/contract';
+import { coverageOf, fileSource } from '@porthole/contract';
 import type { LogFileDetails } from '@porthole/logs/types';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
 import { copyText } from '../../state/notice.ts';
 import { preferences } from '../../state/preferences.ts';
-import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { nodeLogs } from '../../state/view.ts';
 import { linkTo, viewUrl } from '../../state/view-url.ts';
 import { Button, LinkButton } from '../../ui/controls.tsx';
 import { formatAge, formatBytes, formatCounted, formatSecond } from '../../ui/format.ts';
-import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useNow, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ResourceNote, Unknown } from '../../ui/notes.tsx';
-import { ResourceCard } from '../../ui/resource-card.tsx';
+import { LoadedCard } from '../../ui/loaded-card.tsx';
+import { LoadedNote, Unknown } from '../../ui/notes.tsx';
 import { startDownload } from '../../ui/start-download.ts';
 import { type FileFamily, fileFamilies, matchingFamilies, type NodeFile } from './file-families.ts';
 
@@ -43,21 +42,20 @@ interface FilesCardProps {
 
 /** The log files of a node: how large, how fast they grow, when they were last written, and what they are read as. */
 export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
-  const files = useMemo(() => {
-    const samples: SizeSample[] = [];
-    return new Resource(
-      async (signal) => {
-        const response = await session.client.logFiles({ nodes: [id] }, { signal });
-        const atMs = Date.now();
-        samples.push({ atMs, sizes: new Map(response.files.map(({ name, size }) => [name, size])) });
-        while (samples.length > 2 && atMs - (samples[0]?.atMs ?? atMs) > GROWTH_MS) samples.shift();
-        return { ...response, first: samples[0], atMs };
-      },
-      isUp ? { everyMs: FILES_MS } : {},
-    );
-  }, [id, isUp]);
+  const samples = useMemo((): SizeSample[] => [], [id, isUp]);
+  const files = useLoaded(
+    `${id} ${isUp}`,
+    async (signal) => {
+      const response = await session.client.logFiles({ nodes: [id] }, { signal });
+      const atMs = Date.now();
+      samples.push({ atMs, sizes: new Map(response.files.map(({ name, size }) => [name, size])) });
+      while (samples.length > 2 && atMs - (samples[0]?.atMs ?? atMs) > GROWTH_MS) samples.shift();
+      return { ...response, first: samples[0], atMs };
+    },
+    isUp ? { everyMs: FILES_MS } : {},
+  );
   return (
-    <ResourceCard
+    <LoadedCard
       id="files-title"
       title={(value) => {
         // What is known of a node that is gone may be without its files.
@@ -65,7 +63,7 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
         const bytes = formatBytes(value.files.reduce((sum, { size }) => sum + size, 0));
         return `${formatCounted(value.files.length, 'log file')}, ${bytes}`;
       }}
-      resource={files}
+      loaded={files}
       what="The files"
       known={isUp ? [] : [id]}
       aside={(value) =>
@@ -116,7 +114,7 @@ export function FilesCard({ id, isUp, text, onText }: FilesCardProps) {
           </table>
         );
       }}
-    </ResourceCard>
+    </LoadedCard>
   );
 }
 
@@ -244,14 +242,13 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 
 /** What a file of a node is read as, below its row. */
 function FileFormat({ node, file }: { node: string; file: string }) {
-  const resource = useMemo(
-    () => new Resource((signal) => session.client.logFiles({ nodes: [node], file }, { signal })),
-    [node, file],
+  const loaded = useLoaded(`${node} ${file}`, (signal) =>
+    session.client.logFiles({ nodes: [node], src: [fileSource(file)] }, { signal }),
   );
-  const [details] = useResource(resource).value?.files ?? [];
+  const [details] = loaded.value?.files ?? [];
   return (
     <section class="col" aria-label={`What ${file} is read as`}>
-      <ResourceNote resource={resource} what="The format" />
+      <LoadedNote loaded={loaded} what="The format" />
       {details && <LearnedFormatView file={details} />}
     </section>
   );

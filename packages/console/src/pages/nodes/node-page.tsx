@@ -1,6 +1,6 @@
 import type { ClusterItem, ClusterNode, ClusterRecord } from '@porthole/client';
 import { absenceText, coverageOf } from '@porthole/contract';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { EventsCard } from '../../events/event-list.tsx';
 import { loadNodeEvents } from '../../events/load-events.ts';
 import { MessageText } from '../../log-view/rows/record-row.tsx';
@@ -9,26 +9,17 @@ import { labelTexts } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { readSearch } from '../../state/read-search.ts';
-import { cluster, Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import {
-  canFollow,
-  closedRange,
-  LAST_HOUR,
-  type NodeView,
-  nodeLogs,
-  nodeView,
-  recordedView,
-  type TimeRange,
-  withRange,
-} from '../../state/view.ts';
+import { canFollow, closedRange, LAST_HOUR, type TimeRange } from '../../state/time-range.ts';
+import { type NodeView, nodeLogs, nodeView, recordedView, withRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { NodeDot } from '../../ui/controls.tsx';
 import { formatDate, formatSecond, formatSpan, formatTime, rangeText } from '../../ui/format.ts';
-import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { useLoaded, useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { lazy } from '../../ui/lazy.tsx';
+import { LoadedCard } from '../../ui/loaded-card.tsx';
 import { Loading, NoSuchNode } from '../../ui/notes.tsx';
-import { ResourceCard } from '../../ui/resource-card.tsx';
 import { errorsText, loadErrorStrip } from './error-counts.ts';
 import { StripArea, StripCells } from './error-strip.tsx';
 import { ChecksCard } from './node-checks.tsx';
@@ -82,18 +73,17 @@ export function NodePage({ view }: { view: NodeView }) {
   return <KnownNode key={`${node.id} ${node.state === 'up'} ${JSON.stringify(view.range)}`} node={node} view={view} />;
 }
 
-function useNodeResources(id: string, range: TimeRange | null, isUp: boolean) {
-  return useMemo(() => {
-    const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
-    const runKinds = ['started', 'stopped', 'killed'] as const;
-    return {
-      strip: new Resource((signal) => loadErrorStrip({ nodes: [id] }, range, signal), every),
-      events: new Resource((signal) => loadNodeEvents(id, closedRange(range, Date.now()), signal), every),
-      // Of all times: when it started is long before what is looked at.
-      runs: new Resource((signal) => loadNodeEvents(id, { kinds: runKinds }, signal), { everyMs: HEAVY_MS }),
-      lines: new Resource((signal) => loadLastLines(id, signal), { everyMs: isUp ? LINES_MS : HEAVY_MS }),
-    };
-  }, [id, JSON.stringify(range), isUp]);
+/** What is loaded of a node as it is: with another state or range, the component is another one. */
+function useNode(id: string, range: TimeRange | null, isUp: boolean) {
+  const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
+  const runKinds = ['started', 'stopped', 'killed'] as const;
+  return {
+    strip: useLoaded('', (signal) => loadErrorStrip({ nodes: [id] }, range, signal), every),
+    events: useLoaded('', (signal) => loadNodeEvents(id, closedRange(range, Date.now()), signal), every),
+    // Of all times: when it started is long before what is looked at.
+    runs: useLoaded('', (signal) => loadNodeEvents(id, { kinds: runKinds }, signal), { everyMs: HEAVY_MS }),
+    lines: useLoaded('', (signal) => loadLastLines(id, signal), { everyMs: isUp ? LINES_MS : HEAVY_MS }),
+  };
 }
 
 async function loadLastLines(id: string, signal: AbortSignal) {
@@ -109,9 +99,9 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow();
   const isUp = node.state === 'up';
-  const { strip, events, runs, lines } = useNodeResources(id, range, isUp);
-  const counts = useResource(strip).value;
-  const happened = useResource(events).value?.events ?? [];
+  const { strip, events, runs, lines } = useNode(id, range, isUp);
+  const counts = strip.value;
+  const happened = events.value?.events ?? [];
   const report = counts?.members.find((member) => member.id === id);
   // The page says at its top what is known of a node that is gone.
   const known = isUp ? [] : [id];
@@ -148,10 +138,10 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
           {isUp ? 'Logs' : 'Recorded lines'}
         </a>
       </div>
-      <ResourceCard
+      <LoadedCard
         id="errors-title"
         title={`Errors, ${rangeText(range ?? LAST_HOUR, zone).replace('Last', 'last')}`}
-        resource={strip}
+        loaded={strip}
         what="The counts"
         known={known}
         aside={(value) =>
@@ -170,13 +160,13 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
             <StripCells node={node} strip={value} events={happened} labels={[]} />
           </StripArea>
         )}
-      </ResourceCard>
+      </LoadedCard>
       <div class="node-parts">
         <div class="stack">
-          <ResourceCard
+          <LoadedCard
             id="lines-title"
             title={isUp ? 'Last lines' : 'Last recorded lines'}
-            resource={lines}
+            loaded={lines}
             what="The lines"
             known={known}
             aside={() => <a href={viewUrl(isUp ? nodeLogs(id) : recordedView(id))}>All lines</a>}
@@ -188,7 +178,7 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
                 <LastLines records={value.records} />
               )
             }
-          </ResourceCard>
+          </LoadedCard>
           <div ref={files}>
             <FilesCard
               {...{ id, isUp, text: view.text }}
@@ -197,11 +187,11 @@ function KnownNode({ node, view }: { node: ClusterNode; view: NodeView }) {
           </div>
         </div>
         <div class="stack">
-          <ResourceCard id="runs-title" title="Runs" resource={runs} what="The runs" known={known}>
+          <LoadedCard id="runs-title" title="Runs" loaded={runs} what="The runs" known={known}>
             {({ records }) => (
               <RunsTable runs={nodeRuns(records, { isUp, lostMs: lostMs(node, report) })} nowMs={nowMs} />
             )}
-          </ResourceCard>
+          </LoadedCard>
           <EventsCard title="Events" {...{ events, known }} most={MAX_EVENTS} labels={[]} />
           <NodeSettingsCard id={id} />
           <ChecksCard node={node} />

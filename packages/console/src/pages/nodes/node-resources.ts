@@ -1,15 +1,13 @@
 import type { ClusterConfigDiff } from '@porthole/client';
-import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { canFollow, type TimeRange } from '../../state/view.ts';
+import { canFollow, type TimeRange } from '../../state/time-range.ts';
+import { type Loaded, useLoaded } from '../../ui/hooks.ts';
 import { type ErrorStrip, loadErrorStrip } from './error-counts.ts';
 
 /* What several pages show of nodes. It outlives them, so that returning to one shows data at once. */
 
 /** Makes every node scan its logs or configuration: refreshed less often than the node list. */
 export const HEAVY_MS = 30_000;
-
-const kept = new Map<string, { key: string; resource: Resource<unknown> }>();
 
 interface Shown {
   /** Empty: all nodes. */
@@ -19,26 +17,23 @@ interface Shown {
 }
 
 /** What nodes with certain labels report of a time range; of each kind, the last one is kept. */
-export function keptResource<Value>(
-  kind: string,
+export function useReported<Value>(
+  kept: string,
   { labels, range = null }: Shown,
   load: (selection: { labels?: readonly string[] }, signal: AbortSignal) => Promise<Value>,
-): Resource<Value> {
-  const key = JSON.stringify([labels, range]);
-  const known = kept.get(kind);
-  if (known?.key === key) return known.resource as Resource<Value>;
+): Loaded<Value> {
   const selection = labels.length === 0 ? {} : { labels };
-  const every = canFollow(range) ? { everyMs: HEAVY_MS } : {};
-  const resource = new Resource((signal) => load(selection, signal), every);
-  kept.set(kind, { key, resource });
-  return resource;
+  return useLoaded(JSON.stringify([labels, range]), (signal) => load(selection, signal), {
+    kept,
+    ...(canFollow(range) && { everyMs: HEAVY_MS }),
+  });
 }
 
-export function stripResource(shown: Shown): Resource<ErrorStrip> {
+export function useStrip(shown: Shown): Loaded<ErrorStrip> {
   const { range = null } = shown;
-  return keptResource('strip', shown, (selection, signal) => loadErrorStrip(selection, range, signal));
+  return useReported('strip', shown, (selection, signal) => loadErrorStrip(selection, range, signal));
 }
 
-export function driftResource(labels: readonly string[]): Resource<ClusterConfigDiff> {
-  return keptResource('drift', { labels }, (selection, signal) => session.client.configDiff(selection, { signal }));
+export function useDrift(labels: readonly string[]): Loaded<ClusterConfigDiff> {
+  return useReported('drift', { labels }, (selection, signal) => session.client.configDiff(selection, { signal }));
 }

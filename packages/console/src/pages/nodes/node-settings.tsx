@@ -1,16 +1,15 @@
 import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
 import { isDrift } from '@porthole/contract';
-import { useMemo } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
-import { cluster, Resource } from '../../state/resource.ts';
+import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
 import { formatCounted, formatShortTime, showValue } from '../../ui/format.ts';
-import { useResource, useStore } from '../../ui/hooks.ts';
-import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
-import { driftResource } from './node-resources.ts';
+import { useLoaded, useStore } from '../../ui/hooks.ts';
+import { CardList, LoadedCard } from '../../ui/loaded-card.tsx';
+import { useDrift } from './node-resources.ts';
 
 const SHOWN = 6;
 
@@ -96,19 +95,16 @@ export function DriftList({ rows, names, hrefOf, allHref }: DriftListProps) {
 /** The configuration of a node in short: how many keys, since when, and where it differs from the others of its role. */
 export function NodeSettingsCard({ id }: { id: string }) {
   const zone = useStore(preferences.zone);
-  const history = useMemo(
-    () => new Resource((signal) => session.client.configHistory({ nodes: [id], limit: 1 }, { signal })),
-    [id],
-  );
+  const history = useLoaded(id, (signal) => session.client.configHistory({ nodes: [id], limit: 1 }, { signal })).value;
   // Others are not what this is about.
   const known = useStore(cluster.state).value?.nodes.map((node) => node.id) ?? [];
-  const [period] = useResource(history).value?.nodes[0]?.history?.periods ?? [];
+  const [period] = history?.nodes[0]?.history?.periods ?? [];
   const href = viewUrl(nodeView(id, 'config'));
   return (
-    <ResourceCard
+    <LoadedCard
       id="settings-title"
       title="Settings"
-      resource={driftResource([])}
+      loaded={useDrift([])}
       what="The settings"
       known={known}
       aside={() => <a href={href}>Configuration</a>}
@@ -136,6 +132,6 @@ export function NodeSettingsCard({ id }: { id: string }) {
           </>
         );
       }}
-    </ResourceCard>
+    </LoadedCard>
   );
 }

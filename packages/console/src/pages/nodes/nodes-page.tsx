@@ -12,7 +12,7 @@ import { formatCount, formatSecond, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { GroupBy, LabelChips } from '../../ui/label-filter.tsx';
-import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
+import { LoadedNote, PartialNote } from '../../ui/notes.tsx';
 import { type ErrorStrip, errorsText, sumCells } from './error-counts.ts';
 import { CellsPicture } from './error-strip.tsx';
 import {
@@ -26,7 +26,7 @@ import {
   stateWord,
   worstFirst,
 } from './node-health.ts';
-import { driftResource, stripResource } from './node-resources.ts';
+import { useDrift, useStrip } from './node-resources.ts';
 import { differingKeys, driftRows } from './node-settings.tsx';
 
 /** Columns of the table. */
@@ -37,8 +37,9 @@ const CELLS_IN_ONE = 3;
 
 /** All nodes, or those that were searched for: their state, errors and what is notable. */
 export function NodesPage({ view }: { view: NodesView }) {
-  const { value } = useResource(cluster);
-  const note = <ResourceNote resource={cluster} what="The nodes" />;
+  const loaded = useResource(cluster);
+  const { value } = loaded;
+  const note = <LoadedNote loaded={loaded} what="The nodes" />;
   if (!value) return note;
   const nodes = value.nodes.filter((node) => hasLabels(node, view.labels) && isFound(node, view.text));
   const hidden = hiddenText(value.nodes, nodes);
@@ -94,10 +95,9 @@ function NodeTable({
   nodes: readonly ClusterNode[];
   all: readonly ClusterNode[];
 }) {
-  const strips = stripResource({ labels: [], range: view.range });
-  const drifts = driftResource([]);
-  const strip = useResource(strips).value;
-  const drift = useResource(drifts).value;
+  const strips = useStrip({ labels: [], range: view.range });
+  const strip = strips.value;
+  const drift = useDrift([]).value;
   const nowMs = useNow(10_000);
   const differing = useMemo(() => differingKeys(drift ? driftRows(drift) : []), [drift]);
   const names = useMemo(() => shortNames(all.map(({ id }) => id)), [all]);
@@ -105,7 +105,7 @@ function NodeTable({
   const missing = nodes.filter(isMissing).map(({ id }) => id);
   return (
     <>
-      <ResourceNote resource={strips} what="The counts" loading="the counts of all nodes" />
+      <LoadedNote loaded={strips} what="The counts" loading="the counts of all nodes" />
       <div class="card">
         <table class="data-table node-table">
           <caption class="sr-only">Nodes of the cluster</caption>
@@ -148,7 +148,7 @@ function NodeTable({
           ))}
         </table>
         {/* Their rows say that they are gone. */}
-        {strip && <PartialNote response={strip} known={missing} onRetry={() => strips.reload()} />}
+        {strip && <PartialNote response={strip} known={missing} onRetry={strips.reload} />}
       </div>
     </>
   );

@@ -5,9 +5,9 @@ import { ALL_CONFIG, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { Chip } from '../../ui/controls.tsx';
 import { showValue } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks.ts';
-import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
-import { driftResource } from '../nodes/node-resources.ts';
+import { useResource, useStore } from '../../ui/hooks.ts';
+import { CardList, LoadedCard } from '../../ui/loaded-card.tsx';
+import { useDrift } from '../nodes/node-resources.ts';
 import { DriftList, driftRows } from '../nodes/node-settings.tsx';
 import { ownSettings } from './overview-resources.ts';
 
@@ -24,10 +24,10 @@ interface DriftCardProps {
 export function DriftCard({ labels, known, names }: DriftCardProps) {
   const all = { ...ALL_CONFIG, tab: 'compare', labels } as const;
   return (
-    <ResourceCard
+    <LoadedCard
       id="drift-title"
       title="Configuration"
-      resource={driftResource(labels)}
+      loaded={useDrift(labels)}
       what="The configuration"
       loading="the configuration of all nodes"
       known={known}
@@ -54,7 +54,7 @@ export function DriftCard({ labels, known, names }: DriftCardProps) {
           </>
         );
       }}
-    </ResourceCard>
+    </LoadedCard>
   );
 }
 
@@ -80,10 +80,10 @@ export function SettingsCard() {
   const id = useStore(cluster.state).value?.nodes[0]?.id ?? '';
   const configUrl = viewUrl(nodeView(id, 'config'));
   return (
-    <ResourceCard
+    <LoadedCard
       id="settings-title"
       title={settingsTitle}
-      resource={ownSettings}
+      loaded={useResource(ownSettings)}
       what="The settings"
       aside={() => <a href={configUrl}>All settings</a>}
     >
@@ -117,7 +117,7 @@ export function SettingsCard() {
           )}
         </>
       )}
-    </ResourceCard>
+    </LoadedCard>
   );
 }
 

@@ -56,7 +56,8 @@ export function headline({ nodes, names, events, strip, zone }: HeadlineFacts, c
   const ids = new Set(expected.map(({ id }) => id));
   const of = (...kinds: ShownEvent['kind'][]) =>
     events.filter(({ kind, node }) => kinds.includes(kind) && ids.has(node));
-  const [bursts, news] = [of('log-burst'), of('new-pattern')];
+  const bursts = of('log-burst');
+  const news = of('new-pattern');
   // A node has no events of the time before it was there, but counts.
   const counted = strip && news.length === 0 ? rises(strip).filter(({ node }) => ids.has(node)) : [];
   const rose = bursts.length > 0 ? bursts : counted;

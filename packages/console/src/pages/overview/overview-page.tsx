@@ -5,18 +5,16 @@ import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster } from '../../state/resource.ts';
+import { closedRange, LAST_HOUR, type TimeRange } from '../../state/time-range.ts';
 import {
   ALL_LOGS,
   ALL_NODES,
-  closedRange,
   INCIDENTS,
-  LAST_HOUR,
   type LogsView,
   nodeView,
   OVERVIEW,
   type OverviewView,
   recordedView,
-  type TimeRange,
   withRange,
   type ZoneName,
 } from '../../state/view.ts';
@@ -26,22 +24,15 @@ import { formatCount, formatCounted, formatSecond, rangeText } from '../../ui/fo
 import { useMedia, useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LabelMenu } from '../../ui/label-filter.tsx';
-import { ResourceNote } from '../../ui/notes.tsx';
+import { CardList, LoadedCard } from '../../ui/loaded-card.tsx';
+import { LoadedNote } from '../../ui/notes.tsx';
 import { patternParts } from '../../ui/pattern-text.ts';
-import { CardList, ResourceCard } from '../../ui/resource-card.tsx';
 import { NARROW } from '../nodes/error-strip.tsx';
 import { departureKey, hiddenText, isDegraded, missingNodes, problemText, shortNames } from '../nodes/node-health.ts';
-import { stripResource } from '../nodes/node-resources.ts';
+import { useStrip } from '../nodes/node-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
 import { countsText, headline, subline } from './headline.ts';
-import {
-  eventsResource,
-  groupView,
-  isUnconfigured,
-  newSitesText,
-  ownSettings,
-  patternsResource,
-} from './overview-resources.ts';
+import { groupView, isUnconfigured, newSitesText, ownSettings, useEvents, usePatterns } from './overview-resources.ts';
 import { StripCard } from './strip-card.tsx';
 
 /** Events listed; the strip marks all of them. */
@@ -49,8 +40,9 @@ const MAX_EVENTS = 8;
 
 /** What is wrong, where, since when, and what changed before. A single node has the same page with one row. */
 export function OverviewPage({ view }: { view: OverviewView }) {
-  const { value } = useResource(cluster);
-  const note = <ResourceNote resource={cluster} what="The nodes" />;
+  const loaded = useResource(cluster);
+  const { value } = loaded;
+  const note = <LoadedNote loaded={loaded} what="The nodes" />;
   if (!value) return note;
   const isAlone = value.nodes.length === 1;
   const nodes = value.nodes.filter((node) => hasLabels(node, view.labels));
@@ -73,10 +65,10 @@ interface ShownNodesProps {
 
 function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
   const { labels, by, range } = view;
-  const [strip, events] = [stripResource(view), eventsResource(view)];
-  const { value: counts, failure } = useResource(strip);
-  const hasFailed = failure !== null;
-  const happened = useResource(events).value;
+  const strip = useStrip(view);
+  const events = useEvents(view);
+  const counts = strip.value;
+  const happened = events.value;
   const dismissed = useStore(preferences.dismissed);
   const zone = useStore(preferences.zone);
   const nowMs = useNow();
@@ -162,7 +154,7 @@ function ShownNodes({ view, nodes, all, isAlone }: ShownNodesProps) {
         </a>
       </div>
       <div>
-        {hasFailed && <ResourceNote resource={strip} what="The counts" />}
+        {strip.failure && <LoadedNote loaded={strip} what="The counts" />}
         <StripCard nodes={expected} strip={counts} events={happened?.events ?? []} {...{ view, filter, names }} />
       </div>
       <div class="overview-cards">
@@ -217,12 +209,12 @@ type Group = ClusterDigest['groups'][number];
 function PatternsCard({ view, known }: { view: OverviewView; known: readonly string[] }) {
   const zone = useStore(preferences.zone);
   return (
-    <ResourceCard
+    <LoadedCard
       id="patterns-title"
       title={(value) =>
         `${hasUnknown(value) ? 'Warnings and errors' : 'New'} in ${view.range ? 'this time' : 'the last hour'}`
       }
-      resource={patternsResource(view)}
+      loaded={usePatterns(view)}
       what="The new errors"
       loading="the new errors of all nodes"
       known={known}
@@ -250,7 +242,7 @@ function PatternsCard({ view, known }: { view: OverviewView; known: readonly str
           {newSitesText(value) && <p class="dim wraps card-note">{newSitesText(value)}</p>}
         </>
       )}
-    </ResourceCard>
+    </LoadedCard>
   );
 }
 

@@ -3,8 +3,10 @@ import { coverageOf, failures, formatQuery, patternQuery } from '@porthole/contr
 import { type LoadedEvents, loadEvents } from '../../events/load-events.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { ALL_LOGS, closedRange, type LogsView, type OverviewView } from '../../state/view.ts';
-import { HEAVY_MS, keptResource } from '../nodes/node-resources.ts';
+import { closedRange } from '../../state/time-range.ts';
+import { ALL_LOGS, type LogsView, type OverviewView } from '../../state/view.ts';
+import type { Loaded } from '../../ui/hooks.ts';
+import { HEAVY_MS, useReported } from '../nodes/node-resources.ts';
 
 /* What the overview shows besides the node list. It outlives the page, so that returning to it shows data at once. */
 
@@ -17,15 +19,15 @@ const SHOWN_PATTERNS = 5;
 const SPARKS = 16;
 
 /** What happened to nodes in a time range. */
-export function eventsResource(shown: Pick<OverviewView, 'labels' | 'range'>): Resource<LoadedEvents> {
-  return keptResource('events', shown, (selection, signal) =>
+export function useEvents(shown: Pick<OverviewView, 'labels' | 'range'>): Loaded<LoadedEvents> {
+  return useReported('events', shown, (selection, signal) =>
     loadEvents({ ...selection, ...closedRange(shown.range, Date.now()) }, signal),
   );
 }
 
 /** Warnings and errors, by call site, of which there are none before the range. */
-export function patternsResource(shown: Pick<OverviewView, 'labels' | 'range'>): Resource<NewPatterns> {
-  return keptResource('patterns', shown, async (selection, signal) => {
+export function usePatterns(shown: Pick<OverviewView, 'labels' | 'range'>): Loaded<NewPatterns> {
+  return useReported('patterns', shown, async (selection, signal) => {
     const { client } = session;
     const nodes = ['*'];
     const { fromMs, toMs } = closedRange(shown.range, Date.now());

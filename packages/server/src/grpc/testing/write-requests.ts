@@ -15,6 +15,7 @@ import type {
   DigestLogsRequestMessage,
   FollowLogsRequestMessage,
   ListFieldsRequestMessage,
+  NodeSelectionMessage,
   RecordFilterMessage,
   SearchLogsRequestMessage,
 } from '../generated/messages.ts';
@@ -29,6 +30,7 @@ export function searchRequest(query: SearchQuery, { budgetMs }: Budget): SearchL
   const start: { cursor?: string; record?: string; timeMs?: number; offset?: number } = query.start ?? {};
   return {
     filter: filterMessage(query),
+    selection: selectionMessage(query),
     order: query.order,
     limit: query.limit,
     before: query.before,
@@ -50,6 +52,7 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
     query.start === 'end' ? {} : query.start;
   return {
     filter: filterMessage(query),
+    selection: selectionMessage(query),
     back: start.back,
     timeMs: wholeMs(start.timeMs ?? start.sinceMs),
     cursor: start.cursor ?? '',
@@ -61,13 +64,20 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
 export function countRequest(query: HistogramQuery, { budgetMs }: Budget): CountLogsRequestMessage {
   encodeCount('logHistogram', query);
   const { bucketMs, buckets } = query;
-  return { filter: filterMessage(query), bucketMs, buckets, budgetMs: budgetMessage(budgetMs) };
+  return {
+    filter: filterMessage(query),
+    selection: selectionMessage(query),
+    bucketMs,
+    buckets,
+    budgetMs: budgetMessage(budgetMs),
+  };
 }
 
 export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestLogsRequestMessage {
   encodeCount('logDigest', query);
   return {
     filter: filterMessage(query),
+    selection: selectionMessage(query),
     limit: query.limit,
     newSinceMs: wholeMs(query.newSinceMs),
     onlyNew: query.onlyNew ?? false,
@@ -77,13 +87,19 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
 
 export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFieldsRequestMessage {
   encodeCount('logFields', query);
-  return { filter: filterMessage(query), limit: query.limit, budgetMs: budgetMessage(budgetMs) };
+  return {
+    filter: filterMessage(query),
+    selection: selectionMessage(query),
+    limit: query.limit,
+    budgetMs: budgetMessage(budgetMs),
+  };
 }
 
 export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRequestMessage {
   encodeCount('logTop', query);
   return {
     filter: filterMessage(query),
+    selection: selectionMessage(query),
     by: query.by,
     limit: query.limit,
     values: [...(query.values ?? [])],
@@ -93,10 +109,12 @@ export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRe
   };
 }
 
-function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage {
+function selectionMessage({ src = [] }: LogSelection): NodeSelectionMessage {
+  return { nodes: [], role: '', labels: [], store: '', src: [...src] };
+}
+
+function filterMessage(query: RecordFilter): RecordFilterMessage {
   return {
-    file: query.file ?? '',
-    family: query.family ?? '',
     fromMs: wholeMs(query.fromMs),
     toMs: wholeMs(query.toMs),
     minLevel: levelName(query.minLevel),

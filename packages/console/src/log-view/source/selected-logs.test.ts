@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sortRecords } from './cluster-source.ts';
 import type { ShownRecord } from './log-source.ts';
+import { sortRecords } from './selected-logs.ts';
 
 const record = (node: string, message: string, atMs?: number): ShownRecord => ({
   type: 'record',

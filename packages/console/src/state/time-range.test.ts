@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { resolveRange } from './view.ts';
+import { resolveRange } from './time-range.ts';
 
 it.each([
   [null, {}],

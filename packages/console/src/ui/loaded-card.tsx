@@ -1,16 +1,15 @@
 import type { ResponseFacts } from '@porthole/contract';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../state/resource.ts';
 import { Card } from './controls.tsx';
-import { useResource } from './hooks.ts';
-import { PartialNote, ResourceNote } from './notes.tsx';
+import type { Loaded } from './hooks.ts';
+import { LoadedNote, PartialNote } from './notes.tsx';
 
-interface ResourceCardProps<Value> {
+interface LoadedCardProps<Value> {
   id: string;
   title: ComponentChildren | ((value: Value) => ComponentChildren);
   /** Beside the title. */
   aside?: (value: Value | null) => ComponentChildren;
-  resource: Resource<Value>;
+  loaded: Loaded<Value>;
   /** What could not be loaded: `The events`. */
   what: string;
   /** What is loaded, if that is said in other words. */
@@ -21,9 +20,9 @@ interface ResourceCardProps<Value> {
 }
 
 /** A card with what was loaded, that it is loading, why it could not be, or what is missing in it. */
-export function ResourceCard<Value extends object>(props: ResourceCardProps<Value>) {
-  const { id, title, aside, resource, what, loading, known = [], children } = props;
-  const { value } = useResource(resource);
+export function LoadedCard<Value extends object>(props: LoadedCardProps<Value>) {
+  const { id, title, aside, loaded, what, loading, known = [], children } = props;
+  const { value, reload } = loaded;
   const response = value && 'members' in value ? (value as ResponseFacts) : null;
   const heading =
     typeof title !== 'function'
@@ -33,9 +32,9 @@ export function ResourceCard<Value extends object>(props: ResourceCardProps<Valu
         : what.replace(/^The (.)/, (_, letter: string) => letter.toUpperCase());
   return (
     <Card id={id} title={heading} aside={aside?.(value)}>
-      <ResourceNote resource={resource} what={what} {...(loading !== undefined && { loading })} />
+      <LoadedNote loaded={loaded} what={what} {...(loading !== undefined && { loading })} />
       {value && children(value)}
-      {response && <PartialNote response={response} known={known} onRetry={() => resource.reload()} />}
+      {response && <PartialNote response={response} known={known} onRetry={reload} />}
     </Card>
   );
 }
