@@ -68,7 +68,7 @@ describe('a mistake in JavaScript', () => {
       () => node.followLogs({ start: 5 }),
       'invalid parameter "start" of followLogs(): expected "end" or an object like { back: 10 }, { timeMs } or { cursor }, not a number',
     ],
-    [() => node.viewLog('a.log'), 'viewLog() takes its parameters as an object like { src }, not a string'],
+    [() => node.viewLog('a.log'), 'viewLog() takes its parameters as an object like { file }, not a string'],
     [
       () => node.config({ signal: new AbortController() }),
       'invalid option "signal" of config(): expected an AbortSignal, like the "signal" of an AbortController, not a AbortController',

@@ -65,6 +65,7 @@ describe('a search request', () => {
     ['raw=yes', /^PARAMETER_INVALID: invalid "raw" "yes": expected true or false$/],
     ['raw=TRUE', /^PARAMETER_INVALID: invalid "raw"/],
     ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
+    ['offset=5', /^PARAMETER_INVALID: "offset" is a position in one file/],
     ['src==a&offset=-5', /^PARAMETER_INVALID: invalid "offset" "-5": expected a whole number of at least 0$/],
     ['src==a&offset=9007199254740992', /^PARAMETER_INVALID: invalid "offset"/],
     ['cursor=a&record=b', /^PARAMETER_INVALID: give one of "cursor", "record", "time" and "offset"/],

@@ -15,7 +15,7 @@ describe('the details of one file', () => {
     const { node: own } = await requestJson<{ node: { hostIp: string } }>(node.port, '/api/v1/node');
     const { nodes } = await requestJson<{ nodes: { id: string }[] }>(node.port, '/api/v1/nodes');
     const id = nodes[0]?.id ?? own.hostIp;
-    const { files } = await requestJson<ClusterLogFiles>(node.port, `${path.replace('ID', id)}?file=app.log`);
+    const { files } = await requestJson<ClusterLogFiles>(node.port, `${path.replace('ID', id)}?src==app.log`);
     expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
     expect(files[0]?.learned?.facts).toContainEqual({
       label: 'Level',
