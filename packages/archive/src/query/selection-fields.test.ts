@@ -56,7 +56,7 @@ it.each(selectionNames('logSearch').filter((name) => !NOT_IN_SQL.has(name)))(
 it.each([
   ['src=a.log&src=b.log', "log IN ('a.log', 'b.log')"],
   ['src=a*', "log LIKE 'a%'"],
-  ['src=a_?.log', "log LIKE 'a\\\\_\\_.log'"],
+  ['src=a_?.log', "log LIKE 'a\\\\__.log'"],
   ['src=n1/a.log&src=n2/b.log', "((node IN ('n1') AND log IN ('a.log')) OR (node IN ('n2') AND log IN ('b.log')))"],
   [
     'nodes=n1&src=a.log&src=n2/b.log',
