@@ -306,7 +306,7 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   expect(foundOfIt, JSON.stringify(reports)).toHaveLength(3);
   expect(found).toEqual([...new Set(found)]);
   // And asked for by itself, it is not said to be up.
-  const alone = await node.lines<{ members?: MemberReport[] }>('/nodes/n3/log/search');
+  const alone = await node.lines<{ members?: MemberReport[] }>('/log/search?nodes=n3');
   expect(alone.at(-1)?.members?.[0]).toMatchObject({ id: 'n3', outcome: expect.stringMatching(/^(gone|left)$/) });
   const kept = await node.client.node('n3').config();
   expect(kept.config).toContain('name = "n3"');

@@ -123,7 +123,7 @@ describe('text of a node about itself', () => {
       problems: Array(100).fill({ check: 'disk\u0007', detail }),
     });
     const { url } = await startOddServer((_request, response) => response.writeHead(200, JSON_HEADERS).end(body));
-    const { problems = [], archive } = await testClient({ url }).describe();
+    const { problems, archive } = await testClient({ url }).describe();
     expect(archive).toBeUndefined();
     expect(problems).toHaveLength(32);
     expect(problems[0]?.check).toBe('disk ');

@@ -1,21 +1,18 @@
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { parseBoundedJson } from './bounded-json.ts';
 import {
+  ENTRIES,
   type Fields,
+  FOLLOW_ITEMS,
   isContext,
   isContextText,
   isCount,
-  isCountOrNull,
   isCursor,
-  isDuplicate,
   isEndCursor,
   isFieldValues,
   isFileName,
-  isGroup,
   isLevel,
   isObject,
-  isProblem,
-  isReport,
   isText,
   isTextList,
   isTime,
@@ -96,9 +93,10 @@ export function decodeItem(text: string, skipped: SkippedItems): ({ type: string
 export function decodeFollowItem(text: string, skipped: SkippedItems): { type: string } | undefined {
   const item = decodeItem(text, skipped);
   if (item?.type === 'record') return decodeRecord(item, skipped);
-  const fields = item && FOLLOW_FIELDS.get(item.type);
-  if (item && fields?.every(([name, isRight]) => isRight(item[name]))) return withShortTexts(item);
-  if (item) skipped.note(fields ? `an invalid "${item.type}"` : 'an unknown item');
+  if (item === undefined) return undefined;
+  const is = Object.hasOwn(FOLLOW_ITEMS, item.type) ? FOLLOW_ITEMS[item.type] : undefined;
+  if (is?.(item)) return withShortTexts(item);
+  skipped.note(is ? `an invalid "${item.type}"` : 'an unknown item');
   return undefined;
 }
 
@@ -112,72 +110,6 @@ function withShortTexts<T extends Fields>(item: T): T {
   return { ...item, ...texts, ...(isObject(item.report) && { report: withShortTexts(item.report) }) };
 }
 
-/** Required fields of each item. */
-const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => boolean][]> = new Map([
-  [
-    'rotated',
-    [
-      ['family', isFileName],
-      ['from', isFileName],
-      ['to', isFileName],
-    ],
-  ],
-  [
-    'truncated',
-    [
-      ['file', isFileName],
-      ['lostBytes', isCountOrNull],
-    ],
-  ],
-  [
-    'gap',
-    [
-      ['family', isFileName],
-      ['reason', isText],
-      ['bytes', isCountOrNull],
-      ['after', isEndCursor],
-      ['until', isEndCursor],
-    ],
-  ],
-  ['behind', [['behindBytes', isCount]]],
-  ['missing', [['family', isFileName]]],
-  [
-    'reconnecting',
-    [
-      ['reason', isText],
-      ['waitMs', isCount],
-    ],
-  ],
-  [
-    'skipped',
-    [
-      ['count', isCount],
-      ['detail', isText],
-    ],
-  ],
-  [
-    'member',
-    [
-      ['node', isText],
-      ['report', isReport],
-    ],
-  ],
-  ['position', [['cursor', isText]]],
-  [
-    'text',
-    [
-      ['file', isFileName],
-      ['cursor', isCursor],
-      ['offset', isCount],
-      ['bytes', isCount],
-      ['deflated', isText],
-      ['timeMs', (field) => field === undefined || isTime(field)],
-      ['lastMs', (field) => field === undefined || isTime(field)],
-    ],
-  ],
-  ['end', []],
-]);
-
 /** Decodes the end of a search. Missing fields stay missing; invalid ones are removed. */
 export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
   const end: Record<string, unknown> = { ...value };
@@ -187,11 +119,10 @@ export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
     end[name] = nothing;
   }
   if (end.problems !== undefined) {
-    const problems = decodeList(end.problems, isProblem, 'an invalid problem', skipped);
-    end.problems = problems.map((problem) => ({ ...problem, detail: remoteText(problem.detail) }));
+    const problems = decodeList(end.problems, 'problem', skipped);
+    end.problems = problems.map(withShortTexts);
   }
-  if (end.duplicates !== undefined)
-    end.duplicates = decodeList(end.duplicates, isDuplicate, 'an invalid duplicate', skipped);
+  if (end.duplicates !== undefined) end.duplicates = decodeList(end.duplicates, 'duplicate', skipped);
   if (isText(end.limits)) end.limits = remoteText(end.limits);
   if (end.members !== undefined) end.members = decodeReports(end.members, skipped);
   return end as unknown as SearchEnd;
@@ -214,32 +145,28 @@ const END_FIELDS: readonly [string, (field: unknown) => boolean, unknown][] = [
 const REASONS: ReadonlySet<unknown> = new Set(['exhausted', 'limit', 'time budget', 'cancelled']);
 
 export function decodeReports(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isReport, 'an invalid report of a member', skipped).map(withShortTexts);
+  return decodeList(value, 'report', skipped).map(withShortTexts);
 }
 
 /** The valid entries of a list. */
-export function decodeList<T>(
-  value: unknown,
-  isOne: (item: unknown) => item is T,
-  what: string,
-  skipped: SkippedItems,
-): T[] {
+export function decodeList(value: unknown, entry: keyof typeof ENTRIES, skipped: SkippedItems): Fields[] {
   if (value === undefined || value === null) return [];
+  const what = `an invalid ${entry}`;
   if (!Array.isArray(value)) {
     skipped.note(what);
     return [];
   }
   if (value.length > MAX_LISTED) skipped.note(`more than ${MAX_LISTED} entries in one list`);
-  return value.slice(0, MAX_LISTED).filter((item: unknown): item is T => {
-    if (isOne(item)) return true;
-    skipped.note(what);
-    return false;
+  return value.slice(0, MAX_LISTED).filter((item: unknown): item is Fields => {
+    const isValid = ENTRIES[entry](item);
+    if (!isValid) skipped.note(what);
+    return isValid;
   });
 }
 
 /** The valid groups of a digest. */
-export function decodeGroups(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isGroup, 'an invalid group', skipped).flatMap((group) => {
+export function decodeGroups(value: unknown, skipped: SkippedItems): Fields[] {
+  return decodeList(value, 'group', skipped).flatMap((group) => {
     const [sample] = decodeRecords([group.sample], skipped);
     return sample ? [{ ...group, sample }] : [];
   });

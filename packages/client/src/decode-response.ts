@@ -7,6 +7,7 @@ import type {
   ConfigVersion,
   CountId,
   CountResponses,
+  Labels,
   NodeConfig,
   NodeDescription,
   NodeObject,
@@ -17,7 +18,7 @@ import type {
 } from '@porthole/contract';
 import type { LearnedFormat, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
 import { decodeEnd, decodeGroups, decodeList, decodeReports, SkippedItems } from './decode-records.ts';
-import { isBucket, isFieldSummary, isFileName, isObject, isTopValue, remoteText } from './field-checks.ts';
+import { isFileName, isObject, remoteText } from './field-checks.ts';
 
 /*
  * Checks the general shape of responses, not each field, which would reject later versions. `undefined` if it is invalid. The
@@ -94,7 +95,9 @@ export function decodeDescription(value: unknown): NodeDescription | undefined {
   const shipping = decodeShipping(archive);
   return {
     ...description,
-    ...(value.problems !== undefined && { problems: decodeProblems(value.problems) }),
+    problems: decodeProblems(value.problems),
+    role: typeof value.role === 'string' ? remoteText(value.role) : 'node',
+    labels: isObject(value.labels) ? (value.labels as Labels) : {},
     ...(shipping && { archive: shipping }),
   };
 }
@@ -133,14 +136,14 @@ export function decodeRecordingHead(value: unknown): RecordingHead | undefined {
 
 export const decodeConfigVersion = decodeLists<ConfigVersion>('settings');
 
-type DecodeList = (value: unknown, skipped: SkippedItems) => unknown[];
+type DecodeList = (value: unknown, skipped: SkippedItems) => readonly RawFields[];
 
 /** What each count lists. */
 const COUNT_LISTS: Readonly<Record<CountId, readonly [name: string, decode: DecodeList]>> = {
-  logHistogram: ['buckets', (list, skipped) => decodeList(list, isBucket, 'an invalid bucket', skipped)],
+  logHistogram: ['buckets', (list, skipped) => decodeList(list, 'bucket', skipped)],
   logDigest: ['groups', decodeGroups],
-  logFields: ['fields', (list, skipped) => decodeList(list, isFieldSummary, 'an invalid field', skipped)],
-  logTop: ['values', (list, skipped) => decodeList(list, isTopValue, 'an invalid value', skipped)],
+  logFields: ['fields', (list, skipped) => decodeList(list, 'field', skipped)],
+  logTop: ['values', (list, skipped) => decodeList(list, 'value', skipped)],
 };
 
 /** The count of a node. More than the requested number is invalid. */
@@ -160,8 +163,7 @@ export function decodeCount<Id extends CountId>(
 }
 
 /** A count by value, time or place, without the nodes that it is of. */
-function withoutNodes(counted: unknown): unknown {
-  const { nodes: _nodes, ...own } = counted as RawFields;
+function withoutNodes({ nodes: _nodes, ...own }: RawFields): unknown {
   if (!isObject(own.sample)) return own;
   const { node: _node, atMs: _atMs, ...sample } = own.sample;
   return { ...own, sample };

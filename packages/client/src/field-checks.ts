@@ -47,21 +47,6 @@ export function isTextList(value: unknown): boolean {
   return true;
 }
 
-interface FileProblem {
-  file: string;
-  code: string;
-  detail: string;
-}
-
-export function isProblem(value: unknown): value is FileProblem {
-  return isObject(value) && isPath(value.file) && isCodeLike(value.code) && isText(value.detail);
-}
-
-export function isDuplicate(value: unknown): value is Fields {
-  const isNode = (node: unknown) => node === undefined || isText(node); // in the end of a cluster's search
-  return isObject(value) && isPath(value.file) && isPath(value.sameAs) && isNode(value.node);
-}
-
 function isPath(value: unknown): value is string {
   return isText(value) && value.length <= MAX_PATH_CHARACTERS;
 }
@@ -72,18 +57,6 @@ export function isCursor(value: unknown): value is string {
 
 export function isEndCursor(value: unknown): boolean {
   return value === null || (isText(value) && value.length <= MAX_END_CURSOR_CHARACTERS);
-}
-
-export function isReport(value: unknown): value is Fields {
-  return (
-    isObject(value) &&
-    isText(value.id) &&
-    value.id.length <= MAX_ID_CHARACTERS &&
-    isText(value.outcome) &&
-    value.outcome.length <= MAX_ID_CHARACTERS &&
-    (value.detail === null || isText(value.detail)) &&
-    (value.asOfMs === null || isTime(value.asOfMs))
-  );
 }
 
 function isShallow(value: unknown, left = MAX_DEPTH): boolean {
@@ -113,52 +86,85 @@ export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-const isTextOrNull = (field: unknown) => field === null || isText(field);
-export const isCountOrNull = (field: unknown) => field === null || isCount(field);
+type Check = (value: unknown) => boolean;
 
-export function isGroup(value: unknown): value is Fields {
-  return isObject(value) && isCount(value.count) && [value.level, value.source, value.shape].every(isTextOrNull);
-}
-
-export function isBucket(value: unknown): value is Fields {
-  return (
-    isObject(value) && isTime(value.startMs) && isObject(value.counts) && Object.values(value.counts).every(isCount)
-  );
-}
-
-export function isFieldSummary(value: unknown): value is Fields {
-  return (
-    isObject(value) &&
-    isShortText(value.name) &&
-    [value.records, value.distinct].every(isCount) &&
-    [value.types, value.examples].every((list) => Array.isArray(list) && list.every(isShortText)) &&
-    hasCounts(value.nodes)
-  );
-}
-
-export function isTopValue(value: unknown): value is Fields {
-  return (
-    isObject(value) &&
-    isShortText(value.value) &&
-    isCount(value.count) &&
-    (value.error === undefined || isCount(value.error)) &&
-    (value.buckets === undefined || (Array.isArray(value.buckets) && value.buckets.every(isCountBucket))) &&
-    hasCounts(value.nodes)
-  );
-}
+const orNull = (check: Check) => (value: unknown) => value === null || check(value);
+const optional = (check: Check) => (value: unknown) => value === undefined || check(value);
+const listOf = (check: Check) => (value: unknown) => Array.isArray(value) && value.every(check);
 
 function isShortText(value: unknown): boolean {
   return isText(value) && value.length <= MAX_VALUE_CHARACTERS;
 }
 
-function isCountBucket(value: unknown): boolean {
-  return isObject(value) && isTime(value.startMs) && isCount(value.count);
+function isId(value: unknown): boolean {
+  return isText(value) && value.length <= MAX_ID_CHARACTERS;
 }
 
-/** Counts of members, in the response of a cluster. */
-function hasCounts(nodes: unknown): boolean {
-  return nodes === undefined || (isObject(nodes) && Object.values(nodes).every(isCount));
+/** Numbers by name: of levels, or of members. */
+function isCounts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isCount);
 }
+
+const hasShape = (shape: Shape) => (value: unknown) => isObject(value) && shape.every(([name, is]) => is(value[name]));
+
+/** The fields that what has this shape must have, or may have; it may have others. */
+type Shape = readonly (readonly [name: string, is: Check])[];
+
+const shapeOf = (fields: Readonly<Record<string, Check>>) => hasShape(Object.entries(fields));
+
+/** What lists of responses have. */
+export const ENTRIES = {
+  problem: shapeOf({ file: isPath, code: isCodeLike, detail: isText }),
+  // In the end of a cluster's search it has a node.
+  duplicate: shapeOf({ file: isPath, sameAs: isPath, node: optional(isText) }),
+  report: shapeOf({ id: isId, outcome: isId, detail: orNull(isText), asOfMs: orNull(isTime) }),
+  group: shapeOf({ count: isCount, level: orNull(isText), source: orNull(isText), shape: orNull(isText) }),
+  bucket: shapeOf({ startMs: isTime, counts: isCounts }),
+  field: shapeOf({
+    name: isShortText,
+    records: isCount,
+    distinct: isCount,
+    types: listOf(isShortText),
+    examples: listOf(isShortText),
+    nodes: optional(isCounts),
+  }),
+  value: shapeOf({
+    value: isShortText,
+    count: isCount,
+    error: optional(isCount),
+    buckets: optional(listOf(shapeOf({ startMs: isTime, count: isCount }))),
+    nodes: optional(isCounts),
+  }),
+} as const;
+
+/** What a follow sends besides records, by type. */
+export const FOLLOW_ITEMS: Readonly<Record<string, Check>> = {
+  rotated: shapeOf({ family: isFileName, from: isFileName, to: isFileName }),
+  truncated: shapeOf({ file: isFileName, lostBytes: orNull(isCount) }),
+  gap: shapeOf({
+    family: isFileName,
+    reason: isText,
+    bytes: orNull(isCount),
+    after: isEndCursor,
+    until: isEndCursor,
+  }),
+  behind: shapeOf({ behindBytes: isCount }),
+  missing: shapeOf({ family: isFileName }),
+  reconnecting: shapeOf({ reason: isText, waitMs: isCount }),
+  skipped: shapeOf({ count: isCount, detail: isText }),
+  member: shapeOf({ node: isText, report: ENTRIES.report }),
+  position: shapeOf({ cursor: isText }),
+  text: shapeOf({
+    file: isFileName,
+    cursor: isCursor,
+    offset: isCount,
+    bytes: isCount,
+    deflated: isText,
+    timeMs: optional(isTime),
+    lastMs: optional(isTime),
+  }),
+  end: shapeOf({}),
+};
 
 /** Fields of a record that were asked for by name. */
 export function isFieldValues(value: unknown): boolean {

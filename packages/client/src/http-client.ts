@@ -22,6 +22,7 @@ import {
   encodeFollow,
   encodeParameters,
   encodeSearch,
+  encodeVersionNode,
   type FollowOptions,
   type ForgottenMember,
   type Incident,
@@ -96,8 +97,7 @@ class HttpNodes extends HttpContract implements NodeClient {
   async configVersion(version: string, options: CallOptions = {}): Promise<ConfigVersion> {
     checkOptions('configVersion', options);
     const path = `${PATHS.configHistory}/${encodeURIComponent(version)}`;
-    const deps = this.#id === undefined ? this.deps : this.#forwarded(this.#id);
-    return requestJson({ path, ...options }, deps, decodeConfigVersion);
+    return requestJson({ path, query: encodeVersionNode(this.#id), ...options }, this.deps, decodeConfigVersion);
   }
 
   async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {

@@ -22,7 +22,6 @@ import {
   type ForgottenMember,
   isSelected,
   type Member,
-  type MemberReport,
   type MemberSelection,
   type NodeState,
   PortholeError,
@@ -59,7 +58,7 @@ import { clusterFields } from './state/counts/cluster-fields.ts';
 import { clusterHistogram } from './state/counts/cluster-histogram.ts';
 import { clusterTop } from './state/counts/cluster-top.ts';
 import { type ClusterGauges, clusterGauges } from './state/member-gauges.ts';
-import { departedReport, type KnownMembers } from './state/query-members.ts';
+import type { KnownMembers } from './state/query-members.ts';
 
 /** Departed members whose recordings are looked for at the same time. */
 const FOUND_AT_ONCE = 16;
@@ -149,11 +148,6 @@ export class LocalCluster implements ClusterState {
     const { directory, peers } = this.#deps;
     const isDeparted = directory.departed().some(({ member }) => member.id === id);
     return isDeparted ? this.recordedMember(id) : peers.get(id).state;
-  }
-
-  departedReport(id: string): MemberReport | undefined {
-    const recorded = this.#state.directory.departed().find(({ member }) => member.id === id);
-    return recorded && departedReport(recorded, 0);
   }
 
   recordedMember(id: string, options?: { onlyHere?: boolean }): NodeState {

@@ -59,11 +59,8 @@ export type {
 
 /** A member and its state. */
 export interface ClusterNode extends Omit<Member, 'labels'> {
-  /**
-   * Its labels: zone, rack, any name.
-   * @required
-   */
-  labels?: Labels;
+  /** Its labels: zone, rack, any name. */
+  labels: Labels;
   state: MemberState;
   /** Epoch milliseconds at which it entered this state, as far as the responding node knows; `null`: not known. */
   sinceMs: number | null;
@@ -217,20 +214,13 @@ export interface ClusterEnd extends Pick<ScanReport, 'reason' | 'skippedBytes' |
   /**
    * Epoch milliseconds of the start of the time range, both ends included and by the clock of the responding node, of
    * which the response has every matching record of the members whose outcome is `ok`. `null`: none is known.
-   * @required
    */
-  coveredFromMs?: number | null;
-  /**
-   * Epoch milliseconds of the end of that time range, which is included.
-   * @required
-   */
-  coveredToMs?: number | null;
+  coveredFromMs: number | null;
+  /** Epoch milliseconds of the end of that time range, which is included. */
+  coveredToMs: number | null;
   membership: MembershipState;
-  /**
-   * Files of members that were not read, or only in part.
-   * @required
-   */
-  problems?: MemberFileProblem[];
+  /** Files of members that were not read, or only in part. */
+  problems: MemberFileProblem[];
   /** Files of members that were left out because another one contains all of their text; absent if there are none. */
   duplicates?: MemberDuplicateFile[];
   /** Of a node that answered alone: bytes outside of the time range that were not read. */
@@ -426,8 +416,6 @@ export interface ClusterState extends ClusterCounts {
   opened?(): Promise<void>;
   /** One member; what was recorded of it where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
   member(id: string): NodeState;
-  /** How a member stands that has left or failed, and what was recorded of it; `undefined` for all others. */
-  departedReport?(id: string): MemberReport | undefined;
   /**
    * Drops what is known and recorded of a member that has left or failed, on every node that responds. Throws
    * MEMBER_REGISTERED for one that is still registered, MEMBER_NOT_FOUND for one that is not known.

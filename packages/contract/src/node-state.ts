@@ -69,19 +69,12 @@ export interface NodeDescription {
   /**
    * Health checks that fail now, as in `/health/ready`: a node without its log directory responds, but knows nothing
    * about its logs. Empty if none fails.
-   * @required
    */
-  problems?: NodeProblem[];
-  /**
-   * What it does in its cluster, by its setting `cluster.role`.
-   * @required
-   */
-  role?: string;
-  /**
-   * Its labels, by its setting `node.labels`.
-   * @required
-   */
-  labels?: Labels;
+  problems: NodeProblem[];
+  /** What it does in its cluster, by its setting `cluster.role`. */
+  role: string;
+  /** Its labels, by its setting `node.labels`. */
+  labels: Labels;
   /** How far it has shipped its logs to the archive; absent if it ships nothing. */
   archive?: ShippingState;
 }

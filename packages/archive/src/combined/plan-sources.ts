@@ -532,7 +532,7 @@ export async function fetchFacts(cluster: Pick<ClusterState, 'nodes' | 'logFiles
     const timeMs = firstTimeMs === null ? null : firstTimeMs + (offsets.get(node) ?? 0);
     own.set(family, earliest(own.get(family) ?? null, timeMs));
   }
-  const listed = nodes.flatMap(({ id, role, labels = {} }): MemberFacts[] => {
+  const listed = nodes.flatMap(({ id, role, labels }): MemberFacts[] => {
     const report = reports.get(id);
     // It joined or left in between.
     if (!report) return [];

@@ -103,7 +103,7 @@ async function listNodes(invocation: Invocation): Promise<string[]> {
 }
 
 async function listLabels(invocation: Invocation): Promise<[string, string][]> {
-  return (await clusterNodes(invocation)).flatMap(({ labels = {} }) => Object.entries(labels));
+  return (await clusterNodes(invocation)).flatMap(({ labels }) => Object.entries(labels));
 }
 
 /** Frequent values of a field. */

@@ -42,20 +42,17 @@ type AloneOperations =
 export class NodeAlone implements Pick<ClusterState, AloneOperations> {
   readonly #state: NodeState;
   readonly #id: string;
-  readonly #departedReport: () => MemberReport | undefined;
   /** A record that goes to many followers is one object for all of them: it is encoded once. */
   readonly #records = new WeakMap<FoundRecord, ClusterFollowItem>();
 
-  /** `departedReport`: how it stands, if it has left or failed and its recording answers. */
-  constructor(state: NodeState, id: string, departedReport: () => MemberReport | undefined = () => undefined) {
+  constructor(state: NodeState, id: string) {
     this.#state = state;
     this.#id = id;
-    this.#departedReport = departedReport;
   }
 
   async config(_request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
     const startedMs = performance.now();
-    const [config, settings, { role = 'node' }] = await Promise.all([
+    const [config, settings, { role }] = await Promise.all([
       this.#state.config(options),
       this.#state.settings(options),
       this.#state.describe(options),
@@ -216,10 +213,8 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
   }
 
   #report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
-    const facts = { elapsedMs: Math.round(elapsedMs), count };
-    const departed = this.#departedReport();
-    if (departed) return { ...departed, ...facts };
-    return { id: this.#id, outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null, ...facts };
+    const standing = { outcome: 'ok', detail: null, asOfMs: null, state: 'up', sinceMs: null } as const;
+    return { id: this.#id, ...standing, elapsedMs: Math.round(elapsedMs), count };
   }
 }
 

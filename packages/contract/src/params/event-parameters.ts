@@ -1,5 +1,5 @@
 import { EVENT_KINDS } from '../events.ts';
-import { choice, choices, flag, query, text, timestamp, wholeNumber } from './codecs.ts';
+import { choice, choices, flag, memberId, query, text, timestamp, wholeNumber } from './codecs.ts';
 import { MEMBER_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 import { BACK_ROW, BUDGET_ROW, POSITIONS_ROW, SEARCH_ROWS } from './record-parameters.ts';
@@ -34,6 +34,14 @@ export const VERSION_ROW = {
   field: 'version',
   codec: text(),
   docs: 'configVersion',
+} as const satisfies ParameterRow;
+
+/** Whose configuration; of the node that receives the request unless given. */
+export const VERSION_NODE_ROW = {
+  name: 'nodes',
+  field: 'node',
+  codec: memberId,
+  docs: 'versionNode',
 } as const satisfies ParameterRow;
 
 export const INCIDENT_FORMATS = ['json', 'markdown', 'html'] as const;

@@ -7,7 +7,13 @@ import type {
   TICKET_ROW,
   VIEW_NAME_ROW,
 } from './cluster-parameters.ts';
-import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, INCIDENT_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
+import type {
+  EVENT_OWN_ROWS,
+  HISTORY_OWN_ROWS,
+  INCIDENT_OWN_ROWS,
+  VERSION_NODE_ROW,
+  VERSION_ROW,
+} from './event-parameters.ts';
 import {
   type CONFIG_ROWS,
   type FILE_ROWS,
@@ -488,7 +494,10 @@ const CONFIG_DOCS: DocsOf<typeof CONFIG_ROWS> = {
 type IncidentRow = Exclude<(typeof INCIDENT_OWN_ROWS)[number], { name: 'query' }>;
 
 const EVENT_DOCS: DocsOf<
-  typeof EVENT_OWN_ROWS | typeof HISTORY_OWN_ROWS | readonly [typeof VERSION_ROW] | readonly IncidentRow[]
+  | typeof EVENT_OWN_ROWS
+  | typeof HISTORY_OWN_ROWS
+  | readonly [typeof VERSION_ROW, typeof VERSION_NODE_ROW]
+  | readonly IncidentRow[]
 > = {
   kind: {
     meaning: 'Only events of this kind. Repeat for several.',
@@ -520,6 +529,11 @@ const EVENT_DOCS: DocsOf<
     meaning: 'The version, as the history returns it.',
     proto: 'version',
     cli: { absent: 'the CLI asks by time' },
+  },
+  versionNode: {
+    meaning: 'The id of the node whose configuration it is. Default: the node that receives the request.',
+    proto: { absent: 'a node is asked for its own' },
+    cli: { absent: 'the flag --node of the history' },
   },
   incidentFrom: {
     meaning: 'Where to look: from this time on, written as in a search. Default: an hour before `to`.',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestClock } from '../time/time-text.ts';
-import { encodeBundle, parseBundleRequest } from './cluster-requests.ts';
+import { encodeParameters } from '../params/parameter.ts';
+import { REQUEST_ROWS } from '../params/request-rows.ts';
+import { parseBundleRequest } from './cluster-requests.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-15T12:00:00Z');
@@ -35,6 +37,6 @@ describe('the request for a bundle', () => {
 
   it('is the same once it was written and read', () => {
     const request = { fromMs: 1, toMs: 2, nodes: ['a', 'b?'], role: 'broker' };
-    expect(parse(encodeBundle(request).toString())).toEqual(request);
+    expect(parse(encodeParameters(REQUEST_ROWS.bundle, request).toString())).toEqual(request);
   });
 });

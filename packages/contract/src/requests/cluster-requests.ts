@@ -61,14 +61,6 @@ export function parseConfigDiffRequest(query: Query): ConfigDiffRequest {
   return parseParameters(CONFIG_DIFF_ROWS, query);
 }
 
-export function encodeConfigDiff(request: ConfigDiffRequest): URLSearchParams {
-  return encodeParameters(CONFIG_DIFF_ROWS, request);
-}
-
-export function encodeMembers(selection: MemberSelection): URLSearchParams {
-  return encodeParameters(MEMBER_ROWS, selection);
-}
-
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {
   const { node, cursor, timeMs, limit, ...rest } = parseParameters(AROUND_ROWS, query, { clock, maxRecords });
   return { ...rest, at: toAroundTarget({ node, cursor, timeMs }), limit: Math.min(limit, maxRecords) };
@@ -122,10 +114,6 @@ export function parseBundleRequest(query: Query, clock: RequestClock): BundleReq
   const problem = rangeProblem({ name: '"since"', timeMs: fromMs }, { name: '"until"', timeMs: toMs });
   if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
   return { fromMs, toMs, ...members };
-}
-
-export function encodeBundle(request: Partial<BundleRequest>): URLSearchParams {
-  return encodeParameters(BUNDLE_ROWS, request);
 }
 
 function decodeSegment(segment: string): string | undefined {

@@ -4,7 +4,13 @@ import { type ConfigHistoryRequest, type EventKind, kindsQuery } from '../events
 import type { IncidentRequest } from '../incident.ts';
 import type { MemberSelection } from '../member.ts';
 import type { Query } from '../params/codecs.ts';
-import { EVENT_OWN_ROWS, HISTORY_ROWS, type INCIDENT_FORMATS, INCIDENT_ROWS } from '../params/event-parameters.ts';
+import {
+  EVENT_OWN_ROWS,
+  HISTORY_ROWS,
+  type INCIDENT_FORMATS,
+  INCIDENT_ROWS,
+  VERSION_NODE_ROW,
+} from '../params/event-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
@@ -46,8 +52,13 @@ export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHi
   return parseParameters(HISTORY_ROWS, query, { clock });
 }
 
-export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSelection): URLSearchParams {
-  return encodeParameters(HISTORY_ROWS, request);
+/** Whose configuration is asked for; `undefined`: that of the node that receives the request. */
+export function parseVersionNode(query: Query): string | undefined {
+  return parseParameters([VERSION_NODE_ROW], query).node;
+}
+
+export function encodeVersionNode(node: string | undefined): URLSearchParams {
+  return encodeParameters([VERSION_NODE_ROW], { node });
 }
 
 /** The request for events of the kinds that the parameters name, or of any kind. */
@@ -78,13 +89,6 @@ function toIncident(
   const problem = rangeProblem({ name: '"from"', timeMs: fromMs }, { name: '"to"', timeMs: toMs });
   if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
   return { request: { ...rest, fromMs, toMs }, format };
-}
-
-export function encodeIncident(
-  request: WithQueryText<Partial<IncidentRequest>>,
-  options: { budgetMs?: number } = {},
-): URLSearchParams {
-  return encodeParameters(INCIDENT_ROWS, { ...request, ...options });
 }
 
 /** The request for events of these kinds, or of any kind. */

@@ -289,10 +289,6 @@ export function parseLogFilesRequest(query: Query): MemberSelection {
   return parseParameters(LOG_FILES_ROWS, query);
 }
 
-export function encodeLogFiles(request: MemberSelection): URLSearchParams {
-  return encodeParameters(LOG_FILES_ROWS, request);
-}
-
 export function parseConfigRequest(query: Query): { format: 'toml' | 'source' } {
   return parseParameters(CONFIG_ROWS, query);
 }

@@ -1,4 +1,4 @@
-import { EVENT_ROWS, HISTORY_ROWS, INCIDENT_ROWS, VERSION_ROW } from '../params/event-parameters.ts';
+import { EVENT_ROWS, HISTORY_ROWS, INCIDENT_ROWS, VERSION_NODE_ROW, VERSION_ROW } from '../params/event-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { LAST_EVENT_ID_ROW } from '../params/record-parameters.ts';
 import { JSON_TYPE, PATHS, type Route } from './route.ts';
@@ -62,10 +62,18 @@ export const EVENT_ROUTES = {
     path: PATHS.configVersion,
     role: 'config',
     summary: 'Get a past configuration',
-    description: 'A configuration of the history as it was served.',
-    parameters: documentParameters([VERSION_ROW]),
+    description:
+      'A configuration of the history of one node as it was served; of a node that does not respond, as it was recorded.',
+    parameters: documentParameters([VERSION_ROW, VERSION_NODE_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ConfigVersion' },
-    errors: ['CONFIG_VERSION_NOT_FOUND', 'NOT_SUPPORTED'],
+    errors: [
+      'CONFIG_VERSION_NOT_FOUND',
+      'NOT_SUPPORTED',
+      'PARAMETER_INVALID',
+      'MEMBER_NOT_FOUND',
+      'REQUEST_LOOP',
+      'UNREACHABLE',
+    ],
   },
   incident: {
     path: PATHS.incident,

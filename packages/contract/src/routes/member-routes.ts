@@ -3,15 +3,20 @@ import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS, type Route } from './route.ts';
 import { getRoute, type RouteId } from './routes.ts';
 
-/** Routes of a node that any other node forwards to a member. */
+/** Routes of one node that any other node forwards to it: those of the contract, and the bytes of files. */
 export const MEMBER_ROUTE_IDS = [
   'config',
-  'settings',
   'logList',
   'logView',
-  'logFiles',
   'logRaw',
   'logSearch',
+] as const satisfies readonly RouteId[];
+
+/** Routes by which members ask each other for what was recorded of a member: all that a node has. */
+export const RECORDING_ROUTE_IDS = [
+  ...MEMBER_ROUTE_IDS,
+  'settings',
+  'logFiles',
   'logFollow',
   'logHistogram',
   'logDigest',
@@ -24,16 +29,17 @@ export const MEMBER_ROUTE_IDS = [
 ] as const satisfies readonly RouteId[];
 
 export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];
+export type RecordingRouteId = (typeof RECORDING_ROUTE_IDS)[number];
 
 const NODE_ROUTES_PREFIX = '/api/v1';
 
 /** The part of a member's route after the id. */
-export function getMemberPath(id: MemberRouteId): string {
+export function getMemberPath(id: RecordingRouteId): string {
   return getRoute(id).path.slice(NODE_ROUTES_PREFIX.length);
 }
 
 /** The route of a node as any other node offers it for that one. */
-export function getMemberRoute(id: MemberRouteId): Route {
+export function getMemberRoute(id: RecordingRouteId): Route {
   const { summary, description, parameters, errors, ...rest } = getRoute(id);
   return {
     ...rest,
@@ -54,6 +60,6 @@ export function getMemberRoute(id: MemberRouteId): Route {
 }
 
 /** `memberLogSearch` of `logSearch`: its name in the OpenAPI document and the metrics. */
-export function getMemberOperation(id: MemberRouteId): string {
+export function getMemberOperation(id: RecordingRouteId): string {
   return `member${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 }

@@ -73,9 +73,7 @@ it('the text of another service is not passed on, nor logged', async () => {
     },
   });
   for (const id of Object.keys(members)) {
-    const routes = MEMBER_ROUTE_IDS.filter(
-      (route) => route !== 'logFollow' && !(id.startsWith('known') && LOG_TEXT.includes(route)),
-    );
+    const routes = MEMBER_ROUTE_IDS.filter((route) => !(id.startsWith('known') && LOG_TEXT.includes(route)));
     await Promise.all(
       routes.map((route) => expectSilence(port, `${PATHS.nodes}/${id}${getMemberPath(route)}${QUERY}`)),
     );

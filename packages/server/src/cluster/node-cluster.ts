@@ -16,7 +16,6 @@ import {
   type ForgetOptions,
   labelsOf,
   type Member,
-  type MemberReport,
   type MemberSelection,
   matchesPattern,
   type NodeObject,
@@ -204,10 +203,6 @@ export class NodeCluster implements ClusterState {
 
   async recordingHead(id: string) {
     return (await this.#open()).local.recordingHead(id);
-  }
-
-  departedReport(id: string): MemberReport | undefined {
-    return this.#opened?.departedReport(id);
   }
 
   recordedMember(id: string, options?: { onlyHere?: boolean }): NodeState {

@@ -262,7 +262,7 @@ function nodeCounts(nodes: Readonly<Record<string, number>>): NodeCountMessage[]
 }
 
 export function descriptionMessage(description: NodeDescription): DescribeResponseMessage {
-  const { node, problems = [], role = '', labels = {} } = description;
+  const { node, problems, role, labels } = description;
   return {
     ...description,
     node: nodeMessage(node),

@@ -137,7 +137,7 @@ export function labelName(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
 }
 
-function nodeLabels(cluster: string, { id, role, labels = {} }: ClusterNode): LokiLabels {
+function nodeLabels(cluster: string, { id, role, labels }: ClusterNode): LokiLabels {
   const own = Object.entries(labels).map(([name, value]) => [labelName(name), value] as const);
   return { ...Object.fromEntries(own), cluster, node: id, role };
 }

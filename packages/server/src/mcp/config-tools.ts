@@ -33,7 +33,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
       if (bad !== undefined)
         throw new PortholeError('PARAMETER_INVALID', `labels: ${JSON.stringify(bad)} is not like zone=eu-1`);
       const { cluster, membership, nodes: all } = await client.nodes({ signal });
-      const nodes = all.filter((node) => matchesLabels(node.labels ?? {}, labels));
+      const nodes = all.filter((node) => matchesLabels(node.labels, labels));
       const unlabelled = all.filter(({ role }) => labels.length > 0 && role === 'unknown').map(({ id }) => id);
       const { taken, gaps } = takeFirst(nodes, MOST_NODES, 'nodes');
       const reports = nodes.map(({ report }) => report);
@@ -174,7 +174,7 @@ function describeNode(node: ClusterNode) {
   const {
     id,
     role,
-    labels = {},
+    labels,
     state,
     recentErrors,
     lastRecordMs,

@@ -48,13 +48,13 @@ function selectNodes(nodes: readonly ClusterNode[], { labels }: Pick<MemberSelec
   const bad = labels?.find((label) => !isLabelPattern(label));
   if (bad !== undefined)
     throw new ProgramError(`invalid --label ${JSON.stringify(bad)}: expected NAME=VALUE, like zone=a`);
-  return nodes.filter((node) => labels === undefined || matchesLabels(node.labels ?? {}, labels));
+  return nodes.filter((node) => labels === undefined || matchesLabels(node.labels, labels));
 }
 
 /** By the value of a label; nodes without it come last. */
 function groupNodes(nodes: readonly ClusterNode[], by: string | undefined): ClusterNode[] {
   if (by === undefined) return [...nodes];
-  const key = ({ labels = {}, id }: ClusterNode) => `${Object.hasOwn(labels, by) ? `0${labels[by]}` : '1'}\n${id}`;
+  const key = ({ labels, id }: ClusterNode) => `${Object.hasOwn(labels, by) ? `0${labels[by]}` : '1'}\n${id}`;
   return nodes.toSorted((left, right) => (key(left) < key(right) ? -1 : 1));
 }
 
@@ -128,24 +128,10 @@ interface NodeTableOptions {
 function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, by, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
   const isShipping = nodes.some(({ archive }) => archive !== undefined);
-  const hasLabels = nodes.some(({ labels = {} }) => Object.keys(labels).length > 0);
+  const hasLabels = nodes.some(({ labels }) => Object.keys(labels).length > 0);
   const rows = nodes.map(
     (
-      {
-        id,
-        role,
-        labels = {},
-        url,
-        node,
-        state,
-        clock,
-        lastRecordMs,
-        recentErrors,
-        isSelf,
-        problems,
-        archive,
-        ...times
-      },
+      { id, role, labels, url, node, state, clock, lastRecordMs, recentErrors, isSelf, problems, archive, ...times },
       index,
     ) => {
       const isSick = isDegraded({ state, problems });

@@ -25,6 +25,7 @@ import { joinEnds, type LaneItem } from '../merge/member-pages.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-records.ts';
+import { fileProblems } from './listed-files.ts';
 import { openOrRecorded } from './open-or-recorded.ts';
 import { laneReport, throwIfRejected } from './refusals.ts';
 
@@ -202,6 +203,7 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapse
     elapsedMs: Math.round(elapsedMs),
     members: lanes.map((lane) => laneReport(lane, deps)),
     membership: deps.membership.state,
+    problems: fileProblems(lanes),
     cursor: null,
   };
   return withCoverage(end, {});

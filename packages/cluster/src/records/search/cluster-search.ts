@@ -1,8 +1,6 @@
 import {
   type CallOptions,
   type ClusterEnd,
-  type MemberDuplicateFile,
-  type MemberFileProblem,
   type MemberReport,
   type SearchOptions,
   withCoverage,
@@ -15,6 +13,7 @@ import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { isReplaced, type MemberPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getClock, getLimits } from './cluster-deps.ts';
+import { duplicateFiles, fileProblems } from './listed-files.ts';
 import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
 import { isLogMissing, laneReport, throwIfRejected } from './refusals.ts';
 import { knownPosition, type QueriedMember, replacedPosition, resumePosition } from './resume-position.ts';
@@ -103,6 +102,7 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
       ...memberCoverage(member, order),
     })),
   ];
+  const ends = queried.map(({ lane }) => ({ id: lane.id, end: lane.lastEnd }));
   const sum = (count: (member: QueriedMember) => number) => queried.reduce((total, member) => total + count(member), 0);
   const end: ClusterEnd = {
     type: 'end',
@@ -114,50 +114,11 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: deps.membership.state,
-    problems: fileProblems(queried),
-    ...duplicateFiles(queried),
+    problems: fileProblems(ends),
+    ...duplicateFiles(ends),
     cursor: nextCursor(deps, facts, positions),
   };
   return withCoverage(end, facts.request);
-}
-
-/** Per member: a broken one must not fill the response. */
-const MAX_LISTED = 100;
-
-/** Files that members did not read. */
-function fileProblems(queried: readonly QueriedMember[]): MemberFileProblem[] {
-  return listed(queried, 'problems', ['file', 'code', 'detail']);
-}
-
-/** Files that members skipped as copies of others. */
-function duplicateFiles(queried: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
-  const duplicates = listed(queried, 'duplicates', ['file', 'sameAs']);
-  return duplicates.length === 0 ? {} : { duplicates };
-}
-
-/** Collects a list from the ends of all members: the named texts of each entry. The entries are untrusted. */
-function listed<K extends string>(
-  queried: readonly QueriedMember[],
-  list: 'problems' | 'duplicates',
-  names: readonly K[],
-): (Record<K, string> & { node: string })[] {
-  return queried.flatMap(({ lane }) => {
-    const own: unknown = lane.lastEnd?.[list];
-    return (Array.isArray(own) ? own : [])
-      .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
-      .slice(0, MAX_LISTED)
-      .map((entry) => ({ ...pick(entry, names), node: lane.id }));
-  });
-}
-
-function hasTexts(value: unknown, names: readonly string[]): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = value as Record<string, unknown>;
-  return names.every((name) => typeof fields[name] === 'string');
-}
-
-function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): Record<K, string> {
-  return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
 }
 
 /** Whether an earlier page has records of the member itself, and this one only what was recorded. */

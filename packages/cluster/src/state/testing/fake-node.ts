@@ -61,6 +61,9 @@ export function description(given: Partial<NodeDescription> = {}): NodeDescripti
     uptimeMs: 5000,
     versions: { porthole: '1.0.0', node: '20.19.0' },
     capabilities: [],
+    problems: [],
+    role: 'node',
+    labels: {},
     ...given,
   };
 }

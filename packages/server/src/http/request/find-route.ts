@@ -4,9 +4,10 @@ import {
   getMemberRoute,
   getRoute,
   MEMBER_ROUTE_IDS,
-  type MemberRouteId,
   PATHS,
   PortholeError,
+  RECORDING_ROUTE_IDS,
+  type RecordingRouteId,
   ROUTE_IDS,
   type RouteId,
 } from '@porthole/contract';
@@ -17,7 +18,7 @@ import {
  */
 export type RouteTarget =
   | { route: RouteId; member: undefined; rest: string }
-  | { route: MemberRouteId; member: string; rest: string; isRecorded: boolean };
+  | { route: RecordingRouteId; member: string; rest: string; isRecorded: boolean };
 
 const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
   const { path, aliases = [] } = getRoute(route);
@@ -38,10 +39,12 @@ const OPEN_ROUTES = ROUTE_PATHS.filter(({ openAt }) => openAt >= 0).map(({ route
 }));
 
 /** By the path after the id, up to its variable end. */
-const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((route) => {
+const byPath = (route: RecordingRouteId) => {
   const [begin = '', ...open] = getMemberPath(route).split('{');
   return { route, begin, isOpen: open.length > 0 };
-});
+};
+const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map(byPath);
+const RECORDING_ROUTES = RECORDING_ROUTE_IDS.map(byPath);
 const MEMBERS_BEGIN = `${PATHS.nodes}/`;
 const RECORDINGS_BEGIN = PATHS.recording.slice(0, -'{id}'.length);
 
@@ -63,8 +66,9 @@ export function routeOperation(target: RouteTarget): string {
 }
 
 /** The path as in the documentation, with placeholders. */
-export function routeTemplate({ route, member }: RouteTarget): string {
-  return member === undefined ? getRoute(route).path : getMemberRoute(route).path;
+export function routeTemplate(target: RouteTarget): string {
+  if (target.member === undefined) return getRoute(target.route).path;
+  return target.isRecorded ? `${PATHS.recording}${getMemberPath(target.route)}` : getMemberRoute(target.route).path;
 }
 
 function findOpenRoute(path: string, method: string): RouteTarget | undefined {
@@ -80,10 +84,10 @@ function findMemberRoute(path: string, start: string, whole: RouteId): RouteTarg
   if (path.length === start.length) return undefined;
   if (idEnd < 0) return { route: whole, member: undefined, rest: path.slice(start.length) };
   const operation = path.slice(idEnd);
-  const found = MEMBER_ROUTES.find(({ begin, isOpen }) =>
+  const isRecorded = start === RECORDINGS_BEGIN;
+  const found = (isRecorded ? RECORDING_ROUTES : MEMBER_ROUTES).find(({ begin, isOpen }) =>
     isOpen ? operation.startsWith(begin) && operation.length > begin.length : operation === begin,
   );
-  const isRecorded = start === RECORDINGS_BEGIN;
   const member = path.slice(start.length, idEnd);
   return found && { route: found.route, member, rest: operation.slice(found.begin.length), isRecorded };
 }

@@ -4,8 +4,8 @@ import {
   ERROR_KINDS,
   getRoute,
   MAX_BODY_BYTES,
-  type MemberRouteId,
   parseBodyParameters,
+  type RecordingRouteId,
   type RouteId,
 } from '@porthole/contract';
 import { TooManyFailures } from '../../auth/access.ts';
@@ -59,7 +59,7 @@ export interface RequestHandlerDeps extends OutcomeDeps {
   gate: RequestGate;
   routes: Readonly<Record<Exclude<RouteId, 'mcp'>, RouteHandler>> & { readonly mcp: SubrequestHandler };
   /** Routes of a member of the cluster; the request has its id. */
-  memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
+  memberRoutes: Readonly<Record<RecordingRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
   timer: DeadlineTimer;

@@ -42,7 +42,7 @@ function fakeCluster(logs: Readonly<Record<string, readonly ClusterRecord[]>>, g
     const end: ClusterEnd = {
       ...{ type: 'end', reason: 'exhausted', records: records.length, scannedBytes: 0, skippedBytes: 0, elapsedMs: 0 },
       ...{ members: [{ ...OK, id: 'n', outcome, count: records.length }], membership: MEMBERSHIP, cursor },
-      ...(problems && { problems }),
+      ...{ coveredFromMs: null, coveredToMs: null, problems: problems ?? [] },
     };
     yield end;
   };

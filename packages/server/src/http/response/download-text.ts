@@ -162,8 +162,7 @@ class Account {
       const text = missingText(part);
       if (!isRest(part)) this.#missing.set(text, text);
     }
-    for (const { node, file, code } of end.problems ?? [])
-      if (code === 'LEFT_OUT') this.#leftOut.add(`${file} on ${node}`);
+    for (const { node, file, code } of end.problems) if (code === 'LEFT_OUT') this.#leftOut.add(`${file} on ${node}`);
   }
 
   fail(error: unknown): void {

@@ -1,4 +1,4 @@
-import { getRoute, PATHS, PortholeError, ROUTE_IDS } from '@porthole/contract';
+import { getRoute, type NodeState, PATHS, PortholeError, ROUTE_IDS } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
@@ -10,6 +10,7 @@ import { serveCluster } from '../testing/serve-cluster.ts';
 /** Routes that take nodes, without the bundle, which is made of many responses. */
 const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
   const { parameters } = getRoute(id);
+  if (id === 'configVersion') return false; // of one node
   return id === 'nodes' || (id !== 'bundle' && parameters.some(({ name }) => name === 'nodes'));
 });
 
@@ -36,6 +37,39 @@ describe('what members request of each other', () => {
     expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES.recordingHead);
     expect(cluster.last).toMatchObject({ verb: 'recordingHead', request: 'db-7:7300' });
     expect(await requestProblem(port, `${path}%2f`)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('a past configuration of another node', () => {
+  const path = `${PATHS.configHistory}/1f2e?nodes=b`;
+  const versionOf = (config: string): Partial<NodeState> => ({
+    configVersion: async (version) => ({ version, config, settings: [] }),
+  });
+  const fails = async () => {
+    throw new PortholeError('UNREACHABLE', 'it does not respond');
+  };
+
+  it('is that of the member', async () => {
+    const { port } = await serveCluster(new FakeCluster({ b: versionOf('its own') }));
+    expect(await requestJson(port, path)).toEqual({ version: '1f2e', config: 'its own', settings: [] });
+  });
+
+  it('is what was recorded of one that does not return it; if nothing was, it fails as the member does', async () => {
+    const cluster = new FakeCluster({ b: { configVersion: fails } });
+    const recordedMember = () => versionOf('recorded') as NodeState;
+    const { port } = await serveCluster(Object.assign(cluster, { recordedMember }));
+    expect(await requestJson(port, path)).toMatchObject({ config: 'recorded' });
+    const nothing = { configVersion: fails } as unknown as NodeState;
+    const other = await serveCluster(Object.assign(cluster, { recordedMember: () => nothing }));
+    expect(await requestProblem(other.port, path)).toMatchObject({ status: 502, code: 'UNREACHABLE' });
+  });
+
+  it('is of one node, which exists, and not asked for by a member', async () => {
+    const { port } = await serveCluster(new FakeCluster({ b: versionOf('') }));
+    expect(await requestProblem(port, path.replace('=b', '=*'))).toMatchObject({ code: 'PARAMETER_INVALID' });
+    expect(await requestProblem(port, path.replace('=b', '=c'))).toMatchObject({ code: 'MEMBER_NOT_FOUND' });
+    const headers = { 'Porthole-Via': 'c' };
+    expect(await requestProblem(port, path, { headers })).toMatchObject({ code: 'REQUEST_LOOP' });
   });
 });
 

@@ -1,6 +1,9 @@
 import {
   asksCluster,
+  type CallOptions,
   type ClusterState,
+  type ConfigVersion,
+  codeOf,
   type Incident,
   type IncidentFormat,
   incidentHtml,
@@ -12,6 +15,7 @@ import {
   parseEventsRequest,
   parseHistoryRequest,
   parseIncidentRequest,
+  parseVersionNode,
   withoutSelection,
 } from '@porthole/contract';
 import { toLines } from '@porthole/records';
@@ -24,6 +28,7 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '../response/route-response.ts';
+import { wrapMemberError } from './member-error.ts';
 import { BY_CURSOR, BY_TIME, followResponse, ownLines, type RecordRouteOptions, wantsOwn } from './record-routes.ts';
 import type { Scope } from './scope.ts';
 
@@ -61,8 +66,35 @@ export function createEventRoutes(
       const { state, asked } = await scope.records(routed, parseHistoryRequest(routed.query, clock()));
       return jsonResponse(await state.configHistory(asked, callOptions(routed)));
     },
-    configVersion: async (routed) => jsonResponse(await node.configVersion(routed.rest, callOptions(routed))),
+    configVersion: async (routed) => {
+      const id = parseVersionNode(routed.query);
+      const call = callOptions(routed);
+      if (id === undefined) return jsonResponse(await node.configVersion(routed.rest, call));
+      const cluster = scope.members(routed);
+      await cluster.opened?.();
+      return jsonResponse(await memberVersion(cluster, { id, version: routed.rest }, call));
+    },
   };
+}
+
+/** A configuration of one member; as it was recorded, if the member itself does not return it. */
+async function memberVersion(
+  cluster: ClusterState,
+  { id, version }: { id: string; version: string },
+  call: CallOptions,
+): Promise<ConfigVersion> {
+  try {
+    return await cluster.member(id).configVersion(version, call);
+  } catch (error) {
+    if (codeOf(error) === 'MEMBER_NOT_FOUND') throw error;
+    const failure = wrapMemberError(id, error);
+    const recorded = cluster.recordedMember?.(id);
+    if (!recorded) throw failure;
+    return recorded.configVersion(version, call).catch(() => {
+      call.signal?.throwIfAborted();
+      throw failure;
+    });
+  }
 }
 
 /** What happened, in one report. */

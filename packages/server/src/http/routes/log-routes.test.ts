@@ -11,11 +11,14 @@ describe('the details of one file', () => {
     files: { 'app.log': '2026-11-17 18:33:04,123 [WARN] slow\n2026-11-17 18:33:05,123 [INFO] ok\n', 'b.log': 'text\n' },
   });
 
-  it.each(['/api/v1/log/files', '/api/v1/nodes/ID/log/files'])('%s has what it is read as', async (path) => {
+  it.each(['', 'nodes=ID&'])('has what it is read as (%s)', async (selection) => {
     const { node: own } = await requestJson<{ node: { hostIp: string } }>(node.port, '/api/v1/node');
     const { nodes } = await requestJson<{ nodes: { id: string }[] }>(node.port, '/api/v1/nodes');
     const id = nodes[0]?.id ?? own.hostIp;
-    const { files } = await requestJson<ClusterLogFiles>(node.port, `${path.replace('ID', id)}?file=app.log`);
+    const { files } = await requestJson<ClusterLogFiles>(
+      node.port,
+      `/api/v1/log/files?${selection.replace('ID', id)}file=app.log`,
+    );
     expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
     expect(files[0]?.learned?.facts).toContainEqual({
       label: 'Level',

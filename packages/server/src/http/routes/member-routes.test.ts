@@ -1,12 +1,8 @@
 import { type ErrorCode, getMemberRoute, MEMBER_ROUTE_IDS, type NodeState, PortholeError } from '@porthole/contract';
-import type { SearchEnd } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
-import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
-import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
-import { BatchSource } from '../testing/batch-source.ts';
+import { requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
-import { END, record } from '../testing/records.ts';
 import { serveCluster } from '../testing/serve-cluster.ts';
 
 const MEMBERS = '/api/v1/nodes';
@@ -87,7 +83,9 @@ describe('the id of a member in a path', () => {
     '/b/nodes',
     '/b/../config',
     '/b/log/list/',
-    '/b/config/history/',
+    '/b/config/history/1f2e',
+    '/b/log/follow',
+    '/b/node',
     '/b%2flog/list',
     '/b/LOG/list',
   ])('followed by no route of a member (%s) is no route', async (rest) => {
@@ -113,12 +111,6 @@ describe('a route of a member', () => {
     const headers = { authorization: 'Bearer of-the-client', cookie: 'session=1' };
     await requestProblem(port, `${MEMBERS}/b/${route}`, { headers });
     expect(seen).toEqual([{ signal: expect.any(AbortSignal), client: '127.0.0.1' }]);
-  });
-
-  it('may have a variable end', async () => {
-    const configVersion = async (version: string) => ({ version, config: '', settings: [] });
-    const { port } = await serveCluster(new FakeCluster({ b: { configVersion } }));
-    expect(await requestJson(port, `${MEMBERS}/b/config/history/1f2e`)).toMatchObject({ version: '1f2e' });
   });
 
   it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {
@@ -155,26 +147,6 @@ describe('a route of a member', () => {
     expect(await memberFails('NOT_SUPPORTED')).toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });
   });
 
-  it('takes the signal and the limits of this node to the member', async () => {
-    const source = new BatchSource<ReturnType<typeof record>>();
-    const asked: unknown[] = [];
-    const search: NodeState['search'] = async function* (request, { signal, budgetMs } = {}) {
-      asked.push(request, budgetMs);
-      for await (const records of source.open(signal)) yield batchOf(records);
-    };
-    const { port, slots } = await serveCluster(new FakeCluster({ b: { search } }));
-    source.push([], [record(1)]);
-    expect(await requestProblem(port, `${MEMBERS}/b/log/search?limit=1001`)).toMatchObject({
-      code: 'PARAMETER_INVALID',
-    });
-    const response = await openRequest(port, `${MEMBERS}/b/log/search?limit=3&budget=5s`);
-    await new Promise((resolve) => response.once('data', resolve));
-    expect(asked).toEqual([{ order: 'newest', limit: 3, before: 0, after: 0 }, 5000]);
-    expect(slots.taken).toBe(1);
-    response.destroy();
-    await eventually(() => expect([source.closed, slots.taken]).toEqual([true, 0]));
-  });
-
   it('that breaks off after its head is cut', async () => {
     const viewLog: NodeState['viewLog'] = async () => ({
       sizeBytes: undefined,
@@ -187,39 +159,5 @@ describe('a route of a member', () => {
     const { port, cuts } = await serveCluster(new FakeCluster({ b: { viewLog } }));
     await expect(sendRequest(port, `${MEMBERS}/b/log/view?file=a.log`)).rejects.toThrow();
     await eventually(() => expect(cuts).toEqual(['source']));
-  });
-});
-
-describe('the end of a search through another node', () => {
-  it('is the end the member reported', async () => {
-    const search: NodeState['search'] = async function* () {
-      yield EMPTY_BATCH;
-      yield END as SearchEnd;
-    };
-    const { port } = await serveCluster(new FakeCluster({ b: { search } }));
-    expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toMatchObject({ ...END });
-  });
-
-  it('says that a member has left whose recording answers', async () => {
-    const search: NodeState['search'] = async function* () {
-      yield EMPTY_BATCH;
-      yield { ...END, limits: 'recorded by c' } as SearchEnd;
-    };
-    const report = { id: 'b', outcome: 'left', state: 'left', detail: 'recorded by c', asOfMs: 5, recordedBy: 'c' };
-    const cluster = Object.assign(new FakeCluster({ b: { search } }), { departedReport: () => report });
-    const { port } = await serveCluster(cluster as FakeCluster);
-    expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toMatchObject({
-      members: [report],
-      coverage: { isComplete: false },
-    });
-  });
-
-  it('is not that of several nodes: the path names one', async () => {
-    const { port } = await serveCluster(new FakeCluster({ b: {} }));
-    for (const query of ['nodes=*', 'role=a', 'label=a%3D1', 'store=archive'])
-      expect(await requestJson(port, `${MEMBERS}/b/log/search?${query}`)).toMatchObject({
-        status: 400,
-        code: 'PARAMETER_INVALID',
-      });
   });
 });

@@ -1,25 +1,24 @@
-import { ClientError } from '@porthole/client';
 import {
   type ClusterState,
   decodeMemberId,
-  type ErrorCode,
-  MEMBER_ROUTE_IDS,
-  type MemberRouteId,
   type NodeState,
   PortholeError,
+  RECORDING_ROUTE_IDS,
+  type RecordingRouteId,
   SizedBytes,
 } from '@porthole/contract';
 import { VIA_HEADER } from '../response/http-exchange.ts';
 import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
 import { createEventRoutes } from './event-routes.ts';
 import { createLogRoutes } from './log-routes.ts';
+import { wrapMemberError } from './member-error.ts';
 import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
 import { Scope } from './scope.ts';
 
-type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
+type MemberRoutes = Readonly<Record<RecordingRouteId, RouteHandler>>;
 
-/** The node routes for any member: the same handlers, with the `NodeState` of that member. */
+/** The routes of one node for any member: the same handlers, with the `NodeState` of that member. */
 export function createMemberRoutes(
   cluster: ClusterState | undefined,
   scope: Scope,
@@ -27,12 +26,7 @@ export function createMemberRoutes(
 ): MemberRoutes {
   const routesOf = new WeakMap<NodeState, MemberRoutes>();
   const getRoutes = (state: NodeState, id: string): MemberRoutes => {
-    const own = new Scope(
-      state,
-      undefined,
-      async () => id,
-      () => cluster?.departedReport?.(id),
-    );
+    const own = new Scope(state, undefined, async () => id);
     const routes = routesOf.get(state) ?? {
       ...createStateRoutes(state, own),
       ...createLogRoutes(state, own),
@@ -56,7 +50,7 @@ export function createMemberRoutes(
     return state;
   };
   const createHandler =
-    (route: MemberRouteId): RouteHandler =>
+    (route: RecordingRouteId): RouteHandler =>
     async (request) => {
       const id = decodeMemberId(request.member ?? '');
       const state = request.isRecorded ? await recordedMember(request, id) : await currentMember(request, id);
@@ -66,7 +60,7 @@ export function createMemberRoutes(
         throw wrapMemberError(id, error);
       }
     };
-  return Object.fromEntries(MEMBER_ROUTE_IDS.map((route) => [route, createHandler(route)])) as MemberRoutes;
+  return Object.fromEntries(RECORDING_ROUTE_IDS.map((route) => [route, createHandler(route)])) as MemberRoutes;
 }
 
 /** The first bytes of a sized stream are read when the handler has returned: a failure is still the response then. */
@@ -81,25 +75,4 @@ function withMemberErrors(id: string, response: RouteResponse): RouteResponse {
     }
   }
   return { ...response, stream: { chunks: new SizedBytes(chunks.sizeBytes, read()), close } };
-}
-
-/** Errors of a member that the client would otherwise mistake for errors of this node. */
-const MEMBER_ERROR_CODES: Partial<Record<ErrorCode, ErrorCode>> = {
-  UNAUTHENTICATED: 'UNREACHABLE',
-  FORBIDDEN: 'UNREACHABLE',
-  HOST_NOT_ALLOWED: 'UNREACHABLE',
-  ORIGIN_NOT_ALLOWED: 'UNREACHABLE',
-  SHUTTING_DOWN: 'UNREACHABLE',
-  INTERNAL: 'BAD_ANSWER',
-};
-
-function wrapMemberError(id: string, error: unknown): unknown {
-  if (!(error instanceof PortholeError)) return error;
-  const code = MEMBER_ERROR_CODES[error.code];
-  if (code !== undefined)
-    return new PortholeError(code, `member "${id}" returned ${error.code}: ${error.message}`, { cause: error });
-  // Errors about the member's response should name the member.
-  return error instanceof ClientError
-    ? new PortholeError(error.code, `member "${id}": ${error.message}`, { cause: error })
-    : error;
 }

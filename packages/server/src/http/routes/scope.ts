@@ -2,7 +2,6 @@ import { NodeAlone } from '@porthole/cluster/alone';
 import {
   asksCluster,
   type ClusterState,
-  type MemberReport,
   type MemberSelection,
   type NodeState,
   PortholeError,
@@ -22,20 +21,12 @@ export class Scope {
   readonly #node: NodeState;
   readonly #cluster: ClusterState | undefined;
   readonly #selfId: () => Promise<string>;
-  readonly #departedReport: (() => MemberReport | undefined) | undefined;
   #alone: NodeAlone | undefined;
 
-  /** `departedReport`: of another node, which is asked through this one. */
-  constructor(
-    node: NodeState,
-    cluster: ClusterState | undefined,
-    selfId: () => Promise<string>,
-    departedReport?: () => MemberReport | undefined,
-  ) {
+  constructor(node: NodeState, cluster: ClusterState | undefined, selfId: () => Promise<string>) {
     this.#node = node;
     this.#cluster = cluster;
     this.#selfId = selfId;
-    this.#departedReport = departedReport;
   }
 
   /** About what a node has itself: the node alone, unless others or the archive are asked. */
@@ -48,7 +39,7 @@ export class Scope {
   }
 
   async alone(): Promise<NodeAlone> {
-    this.#alone ??= new NodeAlone(this.#node, await this.#selfId(), this.#departedReport);
+    this.#alone ??= new NodeAlone(this.#node, await this.#selfId());
     return this.#alone;
   }
 
@@ -68,11 +59,6 @@ export class Scope {
       throw new PortholeError(
         'REQUEST_LOOP',
         'the "Porthole-Via" header marks a request of a member, and members are asked only for what they have themselves',
-      );
-    if (this.#departedReport)
-      throw new PortholeError(
-        'PARAMETER_INVALID',
-        'one node answers here: leave out "nodes", "role", "label" and "store", or ask below /api/v1/log',
       );
     if (!this.#cluster) throw new PortholeError('NOT_SUPPORTED', 'this node cannot ask others');
     return this.#cluster;

@@ -1,5 +1,5 @@
 import type { TlsOptions } from 'node:tls';
-import type { MemberRouteId, RouteId } from '@porthole/contract';
+import type { RecordingRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
@@ -42,7 +42,7 @@ export interface Served {
 
 export interface ServedRoutes {
   routes?: Partial<Record<RouteId, RouteHandler>>;
-  memberRoutes?: Partial<Record<MemberRouteId, RouteHandler>>;
+  memberRoutes?: Partial<Record<RecordingRouteId, RouteHandler>>;
 }
 
 /** Some routes on a port of their own; stopped when the test ends. */
@@ -79,7 +79,7 @@ export async function serveRoutes(
       isStopping: () => false,
     },
     routes: routes as Record<RouteId, RouteHandler>,
-    memberRoutes: memberRoutes as Record<MemberRouteId, RouteHandler>,
+    memberRoutes: memberRoutes as Record<RecordingRouteId, RouteHandler>,
     cors: createCors([]),
     slots,
     accessLog: QUIET_ACCESS_LOG,
