@@ -77,13 +77,13 @@ async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
   const bar = await log.page.getByRole('scrollbar').boundingBox();
   if (!bar) throw new Error('there is no scroll bar');
   await log.page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height * fraction);
-  await eventually(async () => expect(await log.position()).toContain(`${(fraction * 100).toFixed(1)} % of`));
+  await eventually(async () => expect(await log.position()).toContain(`${(fraction * 100).toFixed(1)} %`));
 }
 
 describe('a log of 10 GB', () => {
   it('is opened at its end, jumped through without loading it, and searched: that can be stopped and continued', async () => {
     const { log, shows } = await openLarge();
-    await eventually(async () => expect(await log.position()).toMatch(/100\.0 % of 9\.3 GiB/));
+    await eventually(async () => expect(await log.position()).toMatch(/^100\.0 %, 2 Jan/));
     const jumps: [string, () => Promise<void>][] = [
       ['the start', () => log.press('g').then(() => shows(0))],
       ['the middle, by the scroll bar', () => clickScrollBar(log, 0.5)],

@@ -110,7 +110,7 @@ export class LogPage {
     return this.page.locator('.coverage');
   }
 
-  /** Where in the whole log the view is: `83.2 % of 10 GB, 10:41:06.882`. */
+  /** Where in the whole log the view is: `83.2 %, 10:41:06.882`. */
   async position(): Promise<string> {
     return (await this.page.getByRole('scrollbar').getAttribute('aria-valuetext')) ?? '';
   }
