@@ -110,9 +110,7 @@ async function followed(_path: string, query: string): Promise<unknown> {
   const client = createClient({ url: world.running.url, retries: 0 });
   const options = { signal: leaving.signal, positions: true };
   const isOfCluster = selectsMembers(request);
-  const follow = isOfCluster
-    ? client.cluster.followLogs(request, options)
-    : client.followLogs(withoutSelection(request), options);
+  const follow = client.follow(request, options);
   const records: unknown[] = [];
   for await (const items of follow) {
     for (const item of items) if (item.type === 'record') records.push({ ...item, cursor: '' });
