@@ -52,7 +52,9 @@ export async function openDemoArchive(dir: string): Promise<DemoArchive> {
 /** Whether all nodes have shipped what they had when they started. */
 async function isShipped(client: ReturnType<typeof createClient>, nodes: number): Promise<boolean> {
   const recentMs = Date.now() - 60_000;
-  const shipped = (await fetchArchived(client, { nodes: ['*'] })).filter(({ asOfMs }) => asOfMs !== null && asOfMs > recentMs);
+  const shipped = (await fetchArchived(client, { nodes: ['*'] })).filter(
+    ({ asOfMs }) => asOfMs !== null && asOfMs > recentMs,
+  );
   return shipped.length === nodes;
 }
 
