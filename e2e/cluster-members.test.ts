@@ -51,10 +51,10 @@ const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   },
   'an endless stream of nothing': {
     behave: onSearch((response) => pour(response, '\n'.repeat(10_000))),
-    search: 'timeout',
+    search: 'slow',
     state: 'ok',
   },
-  'a slow drip': { behave: onSearch(drip), search: 'timeout', state: 'ok' },
+  'a slow drip': { behave: onSearch(drip), search: 'slow', state: 'ok' },
   'an answer that never begins': { behave: () => true, search: 'timeout', state: 'timeout' },
   'an answer that breaks off': {
     behave: onSearch((response) => {

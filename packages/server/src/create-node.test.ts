@@ -74,7 +74,6 @@ describe('a node without a port', () => {
     for (const url of chosen ?? []) expect((await sendRequest(port, url)).status, url).toBe(200);
     expect(chosen).toEqual(expect.arrayContaining(logs ?? []));
     expect([logs, chosen]).not.toContainEqual(overview);
-    expect(chosen?.length).toBeGreaterThan(logs?.length ?? 0);
     const docs = (await sendRequest(port, '/ops/docs')).body.toString();
     expect(docs).not.toMatch(/(?:href|src)="\/(?!ops\/)/);
     expect(await requestJson(port, '/ops/openapi.json')).toMatchObject({ servers: [{ url: '/ops' }] });

@@ -175,7 +175,7 @@ describe('a search of the archive', () => {
       expect(messagesOf((await collect(archive.state.around(asked))).records)).toEqual(expected);
     }
     expect(messagesOf(named.records)).toEqual(['a1', 'b0', 'a2', 'a3']);
-    for (const content of [{ terms: ['a'] }, { regex: 'a[0-3]$' }, { family: 'a.log', regex: 'a[0-3]' }]) {
+    for (const content of [{ terms: ['a'] }, { regex: 'a[0-3]$' }, { src: ['a.log'], regex: 'a[0-3]' }]) {
       const asked = { ...around, ...content, at: { timeMs: START_MS + 2000 } };
       expect(messagesOf((await collect(archive.state.around(asked))).records)).toEqual(['a1', 'a2', 'a3']);
     }

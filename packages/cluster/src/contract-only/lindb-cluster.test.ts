@@ -114,7 +114,7 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
   const controller = new AbortController();
   const following = (async () => {
     const options = { signal: controller.signal };
-    for await (const batch of cluster.followLogs({ start: { back: 1 } }, options)) followed.push(...batch);
+    for await (const batch of cluster.followLogs({ start: { back: 2 } }, options)) followed.push(...batch);
   })();
   const said = () => followed.flatMap((item) => (item.type === 'record' ? [`${item.node} ${item.message}`] : []));
   await eventually(() => expect(said().sort()).toEqual(['lindb 2', 'self own 2']));

@@ -1,6 +1,5 @@
-import { errorMessage } from '@porthole/contract';
+import { codeOf, errorMessage } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
-import { toOutcome } from '../requests/member-failure.ts';
 
 /** How often the members are checked, and this process itself. */
 const TICK_MS = 500;
@@ -298,7 +297,7 @@ export class MemberSigns {
         }
         member.firstFailureMs ??= now.wallMs;
         const afterPauseMs = now.runningMs - this.#resumedMs < AFTER_PAUSE_MS ? AFTER_PAUSE_MS : 0;
-        const ownMs = toOutcome(error).outcome === 'timeout' ? SILENT_MS : SURE_MS;
+        const ownMs = codeOf(error) === 'DEADLINE_EXCEEDED' ? SILENT_MS : SURE_MS;
         if (member.misses >= MISSES && now.runningMs - sinceMs >= Math.max(ownMs, afterPauseMs))
           return this.#lose(member, member.firstFailureMs, why);
       }

@@ -39,9 +39,9 @@ describe('a moment', () => {
 
   it('asks for records of one log with a certain content', async () => {
     const a = new FakeNode({ records: recordsAt('a', [1]) });
-    const request = { ...AROUND, at: { timeMs: 1 }, family: 'a.log', terms: ['text'], store: 'nodes' } as const;
+    const request = { ...AROUND, at: { timeMs: 1 }, src: ['a.log'], terms: ['text'], store: 'nodes' } as const;
     await collectResponse(searchAround(fakeCluster({ a }), request));
-    const asked = { family: 'a.log', terms: ['text'], before: 0, after: 0, limit: 5 };
+    const asked = { src: ['a.log'], terms: ['text'], before: 0, after: 0, limit: 5 };
     expect(a.searches).toEqual([
       { ...asked, order: 'newest', fromMs: -49, toMs: 1 },
       { ...asked, order: 'oldest', fromMs: 1, toMs: 52 },

@@ -242,7 +242,7 @@ describe('a search of the cluster', () => {
     const bad = new FakeNode({ search: () => throws(new PortholeError('REGEX_INVALID', 'no')) });
     const first = searchCluster(fakeCluster({ a: bad, b: bad }), ASKED).next();
     await expect(first).rejects.toMatchObject({ code: 'REGEX_INVALID' });
-    const refused = [{ start: { record: 'c1' } }, { start: { offset: 1 }, file: 'a' }, { until: 'c1' }];
+    const refused = [{ start: { record: 'c1' } }, { start: { offset: 1 }, src: ['=a'] }, { until: 'c1' }];
     for (const part of refused) {
       const response = collectResponse(searchCluster(fakeCluster({}), { ...ASKED, ...part }));
       expect(await response.then(() => 'ok', codeOf)).toBe('PARAMETER_INVALID');

@@ -11,7 +11,7 @@ import { clusterFields } from './cluster-fields.ts';
 import { clusterTop } from './cluster-top.ts';
 
 const START_MS = Date.UTC(2026, 5, 1, 10);
-const RANGE = { fromMs: START_MS, toMs: START_MS + 60_000, file: 'a.log' };
+const RANGE = { fromMs: START_MS, toMs: START_MS + 60_000, src: ['=a.log'] };
 
 /** A record: how long after the start, and what it contains. */
 const record = fc.record({
