@@ -44,7 +44,7 @@ async function measure(logs: LogDir, name: string): Promise<Row> {
   const file = `${name}.log`;
   const events = readEvents(join(logs.path, `${name}${LABELS}`));
   const records = await readRecords(logs, file);
-  const digest = await logs.digest({ file, limit: MAX_GROUPS });
+  const digest = await logs.digest({ src: [`=${file}`], limit: MAX_GROUPS });
   const groups = groupKeys(records);
   compareCounts(file, groups, digest);
   const lines = assignLines(readFileSync(join(logs.path, file)), { records, groups });

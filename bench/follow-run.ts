@@ -59,7 +59,7 @@ export async function runFollow(context: BenchContext, options: FollowRunOptions
   const followers = [noted, ...Array.from({ length: options.followers - 1 }, () => new Follower())];
   const close = () => followers.forEach((follower) => void follower.close());
   context.cleanup.add(close);
-  const url = `${server.url}/api/v1/log/follow?file=${FOLLOWED_FILE}`;
+  const url = `${server.url}/api/v1/log/follow?src==${FOLLOWED_FILE}`;
   for (let from = 0; from < followers.length; from += AT_ONCE) {
     await Promise.all(followers.slice(from, from + AT_ONCE).map((follower) => follower.open(url)));
   }

@@ -184,7 +184,7 @@ async function askNode({ client, url, node }: World): Promise<void> {
   const grpc = new GrpcConnection(node.running.node.grpcPort ?? 0);
   onTestFinished(() => grpc.close());
   const filter = {
-    ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...{ src: [], terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs: WHOLE.fromMs } as const),
   };
   const counted = await grpc.call('CountLogs', { filter }, {});
@@ -216,14 +216,14 @@ async function hang(world: World): Promise<void> {
   const recent = await search(world.client, { fromMs: Date.now() - 10_000 });
   expect(recent.end.archive?.problem).toMatch(/did not respond/);
   // What no disk has may be in the archive: it is not said to be nowhere.
-  for (const request of [{ nodes: ['old-1'] }, { family: 'old.log' }]) {
+  for (const request of [{ nodes: ['old-1'] }, { src: ['old.log'] }]) {
     const unknown = { code: 'ARCHIVE_UNAVAILABLE', message: expect.stringMatching(/did not respond.*old/) as string };
     await expect(search(world.client, request)).rejects.toMatchObject(unknown);
   }
   const count = (request: object) => world.client.histogram({ nodes: ['*'], buckets: 1, ...request });
   await expect(count({ nodes: ['old-1'] })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
   const unread = { problem: expect.stringContaining('did not respond') as string };
-  expect(await count({ family: 'old.log' })).toMatchObject({ archive: unread, members: [{ outcome: 'failed' }] });
+  expect(await count({ src: ['old.log'] })).toMatchObject({ archive: unread, members: [{ outcome: 'failed' }] });
   await expect(
     endOf(world.client.around({ nodes: ['*'], ...AROUND, at: { node: 'n1', cursor } })),
   ).rejects.toMatchObject({

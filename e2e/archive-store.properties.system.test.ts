@@ -154,7 +154,7 @@ async function prepare(id: string, dir: string, { logs }: NodeCase): Promise<Pre
 async function readAll(dir: string, family: string): Promise<FoundRecord[]> {
   const logs = new LogDir(dir, { scansHere: true, workers: 1 });
   const found: FoundRecord[] = [];
-  for await (const items of searchItems(logs, { ...WITH_TEXT, family }))
+  for await (const items of searchItems(logs, { ...WITH_TEXT, src: [family] }))
     for (const item of items) if (item.type === 'record') found.push(item);
   await logs.close();
   const rank = ({ file }: FoundRecord) => (file.endsWith('.1') ? 0 : 1);
@@ -317,10 +317,10 @@ it('what rotation deletes between two pages is read from the archive', async () 
 /** Everything on disk, or everything there is of a log that is not; what is missing is said, and nothing else. */
 async function compareUntimed(cluster: ClusterState, logs: readonly UntimedLog[]): Promise<void> {
   for (const { id, family, told, isPartial } of logs) {
-    const found = await collect(clusterItems(cluster, { ...ALL, nodes: [id], family }));
+    const found = await collect(clusterItems(cluster, { ...ALL, nodes: [id], src: [family] }));
     expect(found.records.map(toTold).sort()).toEqual(told.toSorted());
     expect(found.end.members.map((member) => member.isPartial ?? false)).toEqual([isPartial]);
-    const { groups } = await cluster.logDigest({ limit: 100, nodes: [id], family });
+    const { groups } = await cluster.logDigest({ limit: 100, nodes: [id], src: [family] });
     expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(told.length);
   }
 }
@@ -350,9 +350,9 @@ async function compareRange(cluster: ClusterState, told: readonly Told[]): Promi
     inRange.map(toTold).sort(),
   );
   const family = 'app.log';
-  expect((await allPages(cluster, { ...ALL, family, limit: 5, terms: ['RECORD 1'] })).map(toTold).sort()).toEqual(
-    told.filter((text) => text.includes('app.log record 1')).toSorted(),
-  );
+  expect(
+    (await allPages(cluster, { ...ALL, src: [family], limit: 5, terms: ['RECORD 1'] })).map(toTold).sort(),
+  ).toEqual(told.filter((text) => text.includes('app.log record 1')).toSorted());
 }
 
 /** Around a time, and around a record that may be on either side: everything, and the nearest of each node. */

@@ -44,7 +44,7 @@ async function expectPastOverGrpc(
   onTestFinished(() => grpc.close());
   const selection = { nodes, role: '', labels: [], store: '' };
   const filter = {
-    ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...{ src: [], terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs, toMs } as const),
   };
   const request = { filter, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };

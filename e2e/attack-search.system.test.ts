@@ -26,7 +26,7 @@ describe('a regex that takes long', () => {
         .catch(() => ''),
     );
     await eventually(async () => expect(await node.metric('porthole_searches')).toBe(3));
-    for (const path of ['search?q=needle&budget=1s&file=plain.log', 'search?q=needle&budget=1s']) {
+    for (const path of ['search?q=needle&budget=1s&src==plain.log', 'search?q=needle&budget=1s']) {
       const { status, text } = await node.request(`api/v1/log/${path}`);
       expect([status, lastLine(text)]).toMatchObject([200, { type: 'end' }]);
     }
@@ -42,7 +42,7 @@ describe('a regex that takes long', () => {
     const node = await AttackedNode.start({ files: { 'slow.log': slowLog(3, 200_000) } });
     const clients = Array.from({ length: 8 }, () => new AbortController());
     const attacks = clients.map(({ signal }) =>
-      fetch(`${node.url}api/v1/log/search?file=slow.log&${slow}`, { signal })
+      fetch(`${node.url}api/v1/log/search?src==slow.log&${slow}`, { signal })
         .then((answer) => answer.text())
         .catch(() => ''),
     );
@@ -51,7 +51,7 @@ describe('a regex that takes long', () => {
     await Promise.all(attacks);
     await eventually(async () => expect(await node.metric('porthole_searches')).toBe(0));
     expect(await node.metric('porthole_scan_jobs')).toBe(0);
-    const { text } = await node.request('api/v1/log/search?file=slow.log&regex=INFO&limit=1');
+    const { text } = await node.request('api/v1/log/search?src==slow.log&regex=INFO&limit=1');
     expect(lastLine(text)).toMatchObject({ records: 1 });
     await node.expectHealthy();
   });

@@ -92,7 +92,7 @@ it('a page follows through a restart of the node, and leaves', async () => {
     self.followed = [];
     self.leaving = new AbortController();
     self.following = (async () => {
-      const batches = client.follow({ family: 'a.log', start: { back: 1 } }, { signal: self.leaving.signal });
+      const batches = client.follow({ src: ['a.log'], start: { back: 1 } }, { signal: self.leaving.signal });
       for await (const items of batches) self.followed.push(...items);
     })();
   }, node.url);

@@ -71,7 +71,7 @@ it('pages of a member that is gone have every record once, in both orders, by ev
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const start = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
         const items = await n1.lines<ClusterRecord | ClusterEnd>(
-          `/log/search?nodes=n3&family=numbered.log&order=${order}&limit=${limit}${start}`,
+          `/log/search?nodes=n3&src=numbered.log&order=${order}&limit=${limit}${start}`,
         );
         for (const item of items) if (item.type === 'record') plain.push(item.message);
         cursor = (items.at(-1) as ClusterEnd).cursor;

@@ -88,7 +88,7 @@ describe('a node that is killed at any moment', () => {
     expect(idsIn(last.ownLines)).toEqual(expect.arrayContaining(known));
     const torn = last.ownLines.filter((line) => !RECORD.test(line));
     expect(torn.length).toBeLessThanOrEqual(5); // at most the one that was being written, each time
-    const found = await last.request('api/v1/log/search?file=porthole.log&order=oldest&limit=10000');
+    const found = await last.request('api/v1/log/search?src==porthole.log&order=oldest&limit=10000');
     expect(found.text.split('\n').filter((line) => line.includes('the node is starting'))).toHaveLength(6);
     await last.expectHealthy();
   });

@@ -91,7 +91,7 @@ describe('a clock that jumps', () => {
       writeFileSync(clock, offset);
       times.push((JSON.parse((await node.request('api/v1/node')).text) as { clockMs: number }).clockMs);
       expect((await node.request(VIEW)).text).toBe('text\n');
-      expect((await node.request('api/v1/log/search?file=a.log')).status).toBe(200);
+      expect((await node.request('api/v1/log/search?src==a.log')).status).toBe(200);
     }
     const [hour = 0, year = 0, yesterday = 0, now = 0] = times;
     expect([year > hour, yesterday < now, Math.abs(now - Date.now()) < 60_000]).toEqual([true, true, true]);

@@ -230,7 +230,7 @@ test('whatever logrotate does, every client gets every line that is on disk once
   let isSlow = true;
   const running = [
     ...logs.names.map((name) =>
-      followBySdk(url, { family: name, start }, { client: client(`SDK ${name}`, [name]), signal }),
+      followBySdk(url, { src: [name], start }, { client: client(`SDK ${name}`, [name]), signal }),
     ),
     followBySdk(proxy.url, { start }, { client: client('SDK all, cut'), signal }),
     followBySdk(

@@ -74,7 +74,7 @@ describe('a node that serves the journal', () => {
     const { state } = await startJournalNode(journal.dir);
     await caughtUp(state);
 
-    const { records } = await search(state, { file: ALL });
+    const { records } = await search(state, { src: [`=${ALL}`] });
     expect(records.map(({ timeMs, level, tags, message }) => ({ timeMs, level, tags, message }))).toEqual([
       { timeMs: 1_794_736_800_000, level: 'INFO', tags: ['systemd'], message: 'Started nginx.service' },
       { timeMs: 1_794_736_801_500, level: 'ERROR', tags: ['nginx', 'nginx.service'], message: 'bad\uFFFD!' },
@@ -85,7 +85,7 @@ describe('a node that serves the journal', () => {
     expect(records[0]?.context).toMatchObject({ _HOSTNAME: 'node-1', __CURSOR: expect.stringMatching(/^s=/) });
 
     const messages = async (query: Partial<SearchQuery>) => (await search(state, query)).messages;
-    expect(await messages({ minLevel: 'ERROR', family: ALL })).toHaveLength(2);
+    expect(await messages({ minLevel: 'ERROR', src: [ALL] })).toHaveLength(2);
     expect(await messages({ terms: ['at run'] })).toEqual([ENTRIES[2]?.message]);
     expect(await messages({ regex: 'Started \\w+' })).toEqual(['Started nginx.service']);
     expect(await messages({ component: 'nginx.service' })).toEqual(['bad\uFFFD!']);
@@ -110,11 +110,11 @@ describe('a node that serves the journal', () => {
     const dir = tempDir();
     const first = await startJournalNode(journal.dir, { dir, units: ['nginx', 'app.service'] });
     await caughtUp(first.state);
-    expect((await search(first.state, { family: NGINX })).messages).toEqual(['bad\uFFFD!']);
+    expect((await search(first.state, { src: [NGINX] })).messages).toEqual(['bad\uFFFD!']);
     const followed: string[] = [];
     const leave = new AbortController();
     const following = (async () => {
-      const query = { family: NGINX, start: { back: 1 } } as const;
+      const query = { src: [NGINX], start: { back: 1 } } as const;
       for await (const items of first.state.followLogs(query, { signal: leave.signal }))
         for (const item of items) if (item.type === 'record') followed.push(item.message);
     })();
@@ -122,7 +122,7 @@ describe('a node that serves the journal', () => {
     await eventually(() => expect(followed).toEqual(['bad\uFFFD!']));
     await journal.append({ second: 10, message: 'live', unit: 'nginx.service' }, { second: 11, message: 'other' });
     await eventually(() => expect(followed).toEqual(['bad\uFFFD!', 'live']));
-    const { cursor = '' } = (await search(first.state, { family: NGINX })).records.at(-1) ?? {};
+    const { cursor = '' } = (await search(first.state, { src: [NGINX] })).records.at(-1) ?? {};
     leave.abort();
     await following;
     await first.stop();
@@ -134,9 +134,9 @@ describe('a node that serves the journal', () => {
     await journal.append({ second: 20, message: 'while away', unit: 'nginx.service' });
     const second = await startJournalNode(journal.dir, { dir, units: ['nginx', 'app.service'] });
     await eventually(async () =>
-      expect((await search(second.state, { family: NGINX, start: { cursor } })).messages).toEqual(['while away']),
+      expect((await search(second.state, { src: [NGINX], start: { cursor } })).messages).toEqual(['while away']),
     );
-    expect((await search(second.state, { family: NGINX })).messages).toEqual(['bad\uFFFD!', 'live', 'while away']);
+    expect((await search(second.state, { src: [NGINX] })).messages).toEqual(['bad\uFFFD!', 'live', 'while away']);
     await second.stop();
 
     // The journal is vacuumed while nobody reads it: what may be missing is said where it is missing.
@@ -145,7 +145,7 @@ describe('a node that serves the journal', () => {
     await append.call({ dir: fresh } as JournalFiles, { second: 30, message: 'after', unit: 'nginx.service' });
     const third = await startJournalNode(fresh, { dir, units: ['nginx'] });
     await eventually(async () =>
-      expect((await search(third.state, { family: NGINX })).messages.slice(-2)).toEqual([
+      expect((await search(third.state, { src: [NGINX] })).messages.slice(-2)).toEqual([
         'entries may be missing here: the journal no longer has the last one that was read',
         'after',
       ]),
@@ -161,10 +161,13 @@ describe('a node that serves the journal', () => {
       expect((await state.describe()).problems).toContainEqual({ check: 'journal', detail }),
     );
     expect((await search(state)).end.problems).toContainEqual({ file: ALL, code: 'JOURNAL_UNAVAILABLE', detail });
-    expect((await search(state, { file: ALL })).end.problems).toEqual([
+    expect((await search(state, { src: [`=${ALL}`] })).end.problems).toEqual([
       { file: ALL, code: 'JOURNAL_UNAVAILABLE', detail },
     ]);
-    const refused = state.followLogs({ file: ALL, start: 'end' })[Symbol.asyncIterator]().next();
+    const refused = state
+      .followLogs({ src: [`=${ALL}`], start: 'end' })
+      [Symbol.asyncIterator]()
+      .next();
     await expect(refused).rejects.toMatchObject({ code: 'JOURNAL_UNAVAILABLE', message: detail });
     const leave = new AbortController();
     const types: string[] = [];

@@ -203,7 +203,7 @@ test('behind nginx', async () => {
   const authorization = `Bearer ${page.env.TOKEN}`;
   expect(await send('/api/v1/node', { authorization })).toMatchObject({ status: 200, hsts: 'max-age=31536000' });
   // It arrives while the stream is open, as nothing is held back.
-  const follow = await send('/api/v1/log/follow?file=porthole.log&back=1', { authorization });
+  const follow = await send('/api/v1/log/follow?src==porthole.log&back=1', { authorization });
   await follow.until('event: record');
 
   // Below a path of its own, and without credentials, as the page says.

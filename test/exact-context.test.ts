@@ -61,7 +61,7 @@ describe('every number, key and text of a context', () => {
     const same = (received: readonly string[]) => expect(received.map(jsonTokens)).toEqual(expected);
 
     for (const nodes of ['', '&nodes=*']) {
-      const query = `order=oldest&limit=${COUNT}&family=a.log${nodes}`;
+      const query = `order=oldest&limit=${COUNT}&src=a.log${nodes}`;
       same(wireLines((await sendRequest(node.port, `/api/v1/log/search?${query}`)).body).map(wireContext));
       const around = wireLines((await sendRequest(node.port, `/api/v1/log/search?${query}&before=1&after=1`)).body);
       same(around.map(wireContext));

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { familySource, fileSource } from '@porthole/contract';
 import { catchFailure, maskTimings, search } from '@porthole/contract/testing';
 import type { FoundRecord, SearchQuery, StartPoint } from '@porthole/logs';
 import { type FilterSpec, filterSpec, LogWriter, logSpec, writeFamilies } from '@porthole/logs/testing';
@@ -83,8 +84,8 @@ function toQuery({ filter, selection, start, until, rest }: QuerySpec, all: read
     ...conditions,
     ...(fromMs !== undefined && { fromMs }),
     ...(toMs !== undefined && toMs > (fromMs ?? -Infinity) && { toMs }),
-    ...(chosen !== '' && selection.kind === 'file' && { file: chosen }),
-    ...(chosen !== '' && selection.kind === 'family' && { family: familyName(chosen) }),
+    ...(chosen !== '' && selection.kind === 'file' && { src: [fileSource(chosen)] }),
+    ...(chosen !== '' && selection.kind === 'family' && { src: [familySource(familyName(chosen))] }),
     ...toStart(start, at(start.at), selection.kind),
     ...(last && { until: last.cursor }),
   };

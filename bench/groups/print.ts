@@ -122,7 +122,7 @@ const CURL = ['--silent', '--show-error', '--fail'];
 async function streamRow(context: BenchContext, { dir, file, records, size }: PrintedLog, peers: Peers): Promise<Row> {
   context.log('  a stream of all records');
   const node = await startWarmNode(context, dir, FLAGS);
-  const url = `${node.url}/api/v1/log/search?file=${file}&order=oldest&limit=${records}&budget=${BUDGET_MS}`;
+  const url = `${node.url}/api/v1/log/search?src==${file}&order=oldest&limit=${records}&budget=${BUDGET_MS}`;
   const ours = await recordRates(context, { records, run: () => countOutput(context, 'curl', [...CURL, url]) });
   await node.stop();
   const peer = 'ripgrep --json';

@@ -166,7 +166,7 @@ export class SoakFollower {
   }
 
   async #listen(node: SoakNode, signal: AbortSignal, onReady: () => void): Promise<void> {
-    for await (const items of node.client.follow({ file: 'service.log', start: 'end' }, { signal })) {
+    for await (const items of node.client.follow({ src: ['=service.log'], start: 'end' }, { signal })) {
       onReady();
       for (const item of items) {
         if (item.type === 'gap') this.gaps.push(JSON.stringify(item));

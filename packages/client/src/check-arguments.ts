@@ -134,6 +134,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   start: ['cursor', 'time', 'timeMs', 'offset', 'record', 'back'],
   at: ['time', 'timeMs', 'cursor', 'node'],
   nodes: ['node', 'members'],
+  src: ['file', 'family', 'log'],
   url: ['baseUrl', 'baseURL', 'address', 'base'],
   signal: ['abortSignal', 'abort', 'controller'],
   onEvent: ['onEnd', 'onGap', 'onItem'],

@@ -26,7 +26,6 @@ import {
   type ForgottenMember,
   type Incident,
   type IncidentRequest,
-  type LogFilesRequest,
   type MemberSelection,
   type NodeConfig,
   type NodeDescription,
@@ -103,7 +102,7 @@ export interface NodeClient {
   configHistory(request?: HistoryRequest, options?: CallOptions): Promise<ClusterConfigHistory>;
   /** Throws CONFIG_VERSION_NOT_FOUND. */
   configVersion(version: string, options?: CallOptions): Promise<ConfigVersion>;
-  logFiles(request?: LogFilesRequest, options?: CallOptions): Promise<ClusterLogFiles>;
+  logFiles(request?: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   /** One page of records, merged by time, in lists as they are found, an empty one first; the last item is the end. */
   search(request?: SearchRequest, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
   /** Records as they are written, after an empty list. It reconnects, and ends only by the signal, with an `end`. */

@@ -164,9 +164,9 @@ describe('an invalid response', () => {
     const learned = { facts: [null], samples: [], unfit: [], example: '' };
     const body = JSON.stringify({ files: [{ name: 'a.log', size: 1, node: 'n', learned }], members: [] });
     const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
-    const files = await testClient({ url: odd.url }).logFiles({ file: 'a.log' });
+    const files = await testClient({ url: odd.url }).logFiles({ src: ['=a.log'] });
     expect(files).toEqual({ files: [{ node: 'n', name: 'a.log', size: 1 }], members: [] });
-    expect(odd.requests).toEqual(['GET /api/v1/log/files?file=a.log']);
+    expect(odd.requests).toEqual(['GET /api/v1/log/files?src=%3Da.log']);
   });
 
   it('an endless JSON response is not collected forever', async () => {

@@ -52,8 +52,8 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
 const STREAMS: [string, string, (client: Client) => AsyncIterable<ClusterItem[]>][] = [
   [
     'search',
-    `/api/v1/log/search?${SOME_TEXT}&file=a.log&order=newest&limit=10&before=0&after=0`,
-    (client) => client.search({ ...FIND, file: 'a.log', ...SOME }),
+    `/api/v1/log/search?${SOME_TEXT}&src=%3Da.log&order=newest&limit=10&before=0&after=0`,
+    (client) => client.search({ ...FIND, src: ['=a.log'], ...SOME }),
   ],
   [
     'moment of a record',

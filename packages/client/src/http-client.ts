@@ -26,7 +26,6 @@ import {
   type FollowOptions,
   type ForgottenMember,
   type Incident,
-  type LogFilesRequest,
   type MemberSelection,
   type NodeDescription,
   PATHS,
@@ -101,7 +100,7 @@ class HttpNodes extends HttpContract implements NodeClient {
     return requestJson({ path, query: encodeVersionNode(this.#id), ...options }, this.deps, decodeConfigVersion);
   }
 
-  async logFiles(request: LogFilesRequest = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
     return this.#ask('logFiles', request, options);
   }
 
@@ -214,7 +213,7 @@ class HttpNodes extends HttpContract implements NodeClient {
     checkArguments(id, request, options);
     const parsed = parseRequest(request);
     if (this.#id === undefined) return parsed;
-    if (selectsMembers(request)) throw invalid(`${id}() of one node: leave out "nodes", "role" and "labels"`);
+    if (selectsMembers(request)) throw invalid(`${id}() of one node: leave out "nodes", "role", "labels" and nodes in "src"`);
     return { ...parsed, nodes: [this.#id] };
   }
 

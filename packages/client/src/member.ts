@@ -96,8 +96,8 @@ export class HttpMember extends HttpContract implements MemberClient {
     return requestDocument('settings', { options, read: decodeOwnSettings }, this.#deps);
   }
 
-  async logFiles({ file, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
-    return requestDocument('logFiles', { request: { file }, options, read: decodeOwnFiles }, this.#deps);
+  async logFiles({ src, ...options }: LogFilesOptions = {}): Promise<LogFileDetails[]> {
+    return requestDocument('logFiles', { request: { src }, options, read: decodeOwnFiles }, this.#deps);
   }
 
   async configHistory(request: ConfigHistoryRequest, options: CallOptions = {}): Promise<ConfigHistory> {

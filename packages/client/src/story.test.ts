@@ -35,11 +35,11 @@ it('an operator looks into a node from a program', async () => {
 
   // What went wrong, when and where?
   const found: string[] = [];
-  const errors = { family: 'broker.log', minLevel: 'ERROR', order: 'oldest', limit: 10, before: 0, after: 0 } as const;
+  const errors = { src: ['broker.log'], minLevel: 'ERROR', order: 'oldest', limit: 10, before: 0, after: 0 } as const;
   for await (const items of node.search({ ...errors, terms: ['TIMEOUT'] }))
     for (const item of items) found.push(item.type === 'record' ? item.message : item.reason);
   expect(found).toEqual(['timeout of shard 3', 'timeout of shard 4', 'exhausted']);
-  const { buckets } = await node.histogram({ family: 'broker.log', bucketMs: 60_000, buckets: 60 });
+  const { buckets } = await node.histogram({ src: ['broker.log'], bucketMs: 60_000, buckets: 60 });
   expect(buckets.map(({ counts }) => counts)).toEqual([{ INFO: 1, ERROR: 2 }]);
   const { groups } = await node.digest({ minLevel: 'ERROR', limit: 5 });
   expect(groups).toMatchObject([{ level: 'ERROR', source: 'flow/write.go:88', count: 2 }]);
@@ -48,7 +48,7 @@ it('an operator looks into a node from a program', async () => {
   const watching = new AbortController();
   const seen: FoundRecord[] = [];
   let reason = '';
-  for await (const items of node.follow({ family: 'broker.log', start: 'end' }, { signal: watching.signal })) {
+  for await (const items of node.follow({ src: ['broker.log'], start: 'end' }, { signal: watching.signal })) {
     if (items.length === 0) appendFileSync(join(logDir, 'broker.log'), line(4, 'ERROR', 'timeout of shard 5'));
     for (const item of items) {
       if (item.type === 'record') seen.push(item);

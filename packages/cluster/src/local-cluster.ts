@@ -21,7 +21,6 @@ import {
   type ForgetOptions,
   type ForgottenMember,
   isSelected,
-  type LogFilesRequest,
   type Member,
   type MemberSelection,
   type NodeState,
@@ -182,7 +181,7 @@ export class LocalCluster implements ClusterState {
     return this.#covered(await configDiff(this.#state, request, options));
   }
 
-  async logFiles(request: LogFilesRequest, options?: CallOptions): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles> {
     await this.#discoverRoles(request, options);
     return this.#covered(await clusterFiles(this.#state, request, options));
   }

@@ -191,11 +191,6 @@ export interface ClusterLogFiles extends MembersResponse {
   files: ClusterLogFile[];
 }
 
-export interface LogFilesRequest extends MemberSelection {
-  /** Only this file, with `learned`. */
-  file?: string | undefined;
-}
-
 /** A record and the member that logged it. */
 export interface ClusterRecord extends FoundRecord {
   /** Id of the member it comes from. */
@@ -402,7 +397,7 @@ export interface ClusterState extends ClusterCounts {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
   config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
   configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
-  logFiles(request: LogFilesRequest, options?: CallOptions): Promise<ClusterLogFiles>;
+  logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   /**
    * Merged by corrected time; batches as they arrive, an empty one first, and the end. `start` takes only a cluster's cursor
    * or a time. See `clusterItems` for objects.

@@ -1,4 +1,14 @@
-export { LEVELS } from '@porthole/logs/query';
+export {
+  familySource,
+  fileSource,
+  formatLogSource,
+  isPattern,
+  LEVELS,
+  type LogSource,
+  LogSources,
+  matchesPattern,
+  parseLogSource,
+} from '@porthole/logs/query';
 export { contextJson, exactJson, indentJson, isObjectText, parseJson } from '@porthole/records';
 export * from './bundle-manifest.ts';
 export * from './bytes-text.ts';
@@ -27,7 +37,6 @@ export {
   parseBodyParameters,
 } from './params/parameter.ts';
 export * from './params/request-rows.ts';
-export * from './params/source-text.ts';
 export * from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
 export * from './query/parse-query.ts';

@@ -1,4 +1,5 @@
-import { type Labels, matchesLabels, matchesPattern } from './labels.ts';
+import { formatLogSource, matchesPattern, parseLogSource } from '@porthole/logs/query';
+import { type Labels, matchesLabels } from './labels.ts';
 import type { NodeObject } from './node-state.ts';
 
 export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
@@ -35,6 +36,8 @@ export interface MemberSelection {
   role?: string;
   /** `zone=a`, whose value may have `*` and `?`; of each name one must match. */
   labels?: readonly string[];
+  /** Logs, perhaps with the nodes that have them, which are selected by that; `parseLogSource` has the grammar. */
+  src?: readonly string[];
   /** Where records are read; `auto` if absent. Operations that read no records ignore it. */
   store?: RecordStore;
   /**
@@ -45,8 +48,17 @@ export interface MemberSelection {
 }
 
 /** Whether a request is about nodes that it names, not about the one that receives it. */
-export function selectsMembers({ nodes, role, labels }: MemberSelection): boolean {
+export function selectsMembers(selection: MemberSelection): boolean {
+  return selectsByFacts(selection) || selection.src?.some((text) => parseLogSource(text).node !== '') === true;
+}
+
+function selectsByFacts({ nodes, role, labels }: MemberSelection): boolean {
   return nodes !== undefined || role !== undefined || labels !== undefined;
+}
+
+/** The ids and patterns of ids that a request names. */
+export function namedNodes({ nodes = [], src = [] }: MemberSelection): string[] {
+  return [...nodes, ...src.map((text) => parseLogSource(text).node).filter((node) => node !== '')];
 }
 
 /** Whether a search is of more than what the receiving node has on disk. */
@@ -58,11 +70,31 @@ export function asksCluster(request: MemberSelection): boolean {
 /** The role of a member of a static list that has not reported its own yet. */
 export const UNKNOWN_ROLE = 'unknown';
 
+/** What decides whether a member is selected. */
+export type SelectableMember = Pick<Member, 'id' | 'role'> & Partial<Pick<Member, 'labels'>>;
+
 /** Whether a request is about a member. One whose role and labels are unknown may have these: it is included and reported. */
-export function isSelected(
-  member: Pick<Member, 'id' | 'role'> & Partial<Pick<Member, 'labels'>>,
-  { nodes, role, labels }: MemberSelection,
-): boolean {
+export function isSelected(member: SelectableMember, selection: MemberSelection): boolean {
+  return sourcesOf(member, selection) !== undefined;
+}
+
+/**
+ * What a member is asked for, without nodes; empty: all its logs; `undefined`: the request is not about it. Sources without a
+ * node are for the nodes of `nodes`, `role` and `labels`, and without these for the nodes that other sources name.
+ */
+export function sourcesOf(member: SelectableMember, selection: MemberSelection): readonly string[] | undefined {
+  const sources = (selection.src ?? []).map(parseLogSource);
+  const isNamed = (name: string) => name === member.id || matchesPattern(member.id, name);
+  const own = sources.filter(({ node }) => node !== '' && isNamed(node));
+  const shared = sources.filter(({ node }) => node === '');
+  const isByName = !selectsByFacts(selection) && shared.length < sources.length;
+  const texts = (list: typeof sources) => list.map((source) => formatLogSource({ ...source, node: '' }));
+  if (isByName) return own.length === 0 ? undefined : texts([...shared, ...own]);
+  if (!hasFacts(member, selection)) return own.length === 0 ? undefined : texts(own);
+  return shared.length === 0 ? [] : texts([...shared, ...own]);
+}
+
+function hasFacts(member: SelectableMember, { nodes, role, labels }: MemberSelection): boolean {
   const isKnown = member.role !== UNKNOWN_ROLE;
   if (isKnown && role !== undefined && member.role !== role) return false;
   if (isKnown && labels !== undefined && !matchesLabels(member.labels ?? {}, labels)) return false;

@@ -219,8 +219,8 @@ export interface CallOptions {
 }
 
 export interface LogFilesOptions extends CallOptions {
-  /** Only this file, with `learned`. */
-  file?: string | undefined;
+  /** Which files; a single `=FILE` is described with `learned`. */
+  src?: readonly string[] | undefined;
 }
 
 export interface ConfigOptions extends CallOptions {

@@ -14,6 +14,7 @@ import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/detect-format.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
+import { familySource } from './query/log-sources.ts';
 import type { DescribeResult } from './read/describe-files.ts';
 import type { SeenFile } from './read/list.ts';
 import type { StatResult } from './read/stat-entries.ts';
@@ -239,7 +240,7 @@ export class LogEngine {
 
   /** The heads of the files of a log, oldest first. */
   async heads(family: string, options: ReadOptions): Promise<FileHead[]> {
-    const families = await openSelected(this.#openDeps, { family }, options);
+    const families = await openSelected(this.#openDeps, { src: [familySource(family)] }, options);
     try {
       const heads = await Promise.all(families.map((opened) => readHeads(opened, this.#deps.reads, options)));
       return heads.flat();

@@ -3,15 +3,17 @@ import { type IndexWatch, type WatchTimes, watchForIndex } from './disk-index/in
 import type { EngineOptions, LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
+import { sourceNotFound } from './file/families.ts';
 import { HandleCache, type LogHandle } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import { assertSafeName } from './file/open-inside.ts';
 import type { RangeSource } from './file/read-range.ts';
 import { SharedReads } from './file/shared-reads.ts';
-import { FLAT, findMount, type LogTree } from './file/tree.ts';
+import { FLAT, type LogTree } from './file/tree.ts';
 import { LogError } from './log-error.ts';
 import { readEncoding } from './packed/utf16.ts';
 import { createZone, type Zone } from './parse/zone.ts';
+import { LogSources } from './query/log-sources.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails } from './read/file-details.ts';
 import type { SeenFile } from './read/list.ts';
@@ -114,13 +116,22 @@ export class LogDir {
 
   /**
    * The listing with format and time range, read from both ends of each file. A file that cannot be read has a
-   * `problem`. With `file`, only that one, with what its lines are read as.
+   * `problem`. A single file that is selected by name has what its lines are read as.
    */
-  async details({ signal, file }: ReadOptions & { file?: string | undefined } = {}): Promise<LogFileDetails[]> {
+  async details({
+    signal,
+    src,
+  }: ReadOptions & { src?: readonly string[] | undefined } = {}): Promise<LogFileDetails[]> {
     signal?.throwIfAborted();
-    if (file === undefined) return [...(await this.#details.all())];
-    (await this.#acquire(file)).release();
-    const found = (await this.#details.all()).filter(({ name }) => name === file);
+    const logs = new LogSources(src);
+    const file = logs.only?.kind === 'file' ? logs.only.name : undefined;
+    if (file !== undefined) (await this.#acquire(file)).release();
+    const all = await this.#details.all();
+    const found = all.filter(({ name, family }) => logs.hasFile(name, family));
+    const [first] = logs.list;
+    if (found.length === 0 && first && file === undefined)
+      throw sourceNotFound(first, [...new Set(all.map(({ family }) => family))]);
+    if (file === undefined) return found;
     const { learnFile } = await import('./read/summarize-file.ts');
     const deps = { handles: this.#handles, reads: this.#reads, zone: this.#zone, formats: this.#options.formats };
     const learned = found.every(({ problem }) => problem === null) ? await learnFile(file, deps) : undefined;
@@ -259,11 +270,13 @@ export class LogDir {
   }
 
   /** What the last listing could not list, and why logs of mounts are missing or incomplete. */
-  #problems({ file, family = file }: LogSelection): readonly FileProblem[] {
+  #problems({ src }: LogSelection): readonly FileProblem[] {
     const { mounts = [] } = this.#tree;
-    if (family === undefined) return [...this.#listing.problems, ...mounts.flatMap((mount) => mount.problems())];
-    const found = findMount(this.#tree, family)?.problems() ?? [];
-    return found.filter((problem) => problem.file === family);
+    const logs = new LogSources(src);
+    const ofMounts = mounts.flatMap((mount) => mount.problems());
+    const selected = ofMounts.filter(({ file }) => logs.hasFile(file, file));
+    // A directory that cannot be listed may have logs that match.
+    return logs.isAll || logs.hasPatterns ? [...this.#listing.problems, ...selected] : selected;
   }
 
   /**

@@ -107,11 +107,13 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** Which files to query: one, one family (a live file and its rotated files), or all of the directory. */
+/** Which logs to query; all of the directory if nothing is given. */
 export interface LogSelection {
-  file?: string;
-  /** Name of the family, as in the details of its files. */
-  family?: string;
+  /**
+   * `FAMILY` (a live file and its rotated files) or `=FILE`, by name or by patterns with `*` and `?`; `parseLogSource` has
+   * the grammar. Each file is read once, whatever overlaps.
+   */
+  src?: readonly string[];
 }
 
 /** Which records match. All conditions must hold. */

@@ -70,15 +70,15 @@ describe('files without timestamps', () => {
 
   it('are searched when selected by name, including binary ones', async () => {
     const { dir } = mixedDir();
-    expect((await search(dir, { file: 'notes.log' })).files).toEqual(new Set(['notes.log']));
-    expect((await search(dir, { family: 'core.log' })).files).toEqual(new Set(['core.log']));
-    expect((await search(dir, { file: 'notes.log' })).end.problems).toEqual([]);
+    expect((await search(dir, { src: ['=notes.log'] })).files).toEqual(new Set(['notes.log']));
+    expect((await search(dir, { src: ['core.log'] })).files).toEqual(new Set(['core.log']));
+    expect((await search(dir, { src: ['=notes.log'] })).end.problems).toEqual([]);
   });
 
   it('are left out of a follow of all logs, including its history', async () => {
     const { path, dir } = mixedDir();
     const all = follow(dir, { start: { back: 3 } });
-    const named = follow(dir, { family: 'notes.log' });
+    const named = follow(dir, { src: ['notes.log'] });
     await Promise.all([all.begun(), named.begun()]);
     appendFileSync(join(path, 'notes.log'), 'one more text\n');
     await eventually(() => expect(named.messages()).toEqual(['one more text']));

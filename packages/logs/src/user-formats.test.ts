@@ -46,7 +46,7 @@ it.each([{}, { scansHere: true, workers: 1 }])(
       { name: 'gateway.log', format: 'gateway', firstTimeMs: FIRST_MS + 2000, lastTimeMs: FIRST_MS + 3000 },
       { name: 'gateway.log.1.gz', format: 'gateway', firstTimeMs: FIRST_MS },
     ]);
-    expect(await search(dir, { family: 'gateway.log', fromMs: FIRST_MS + 1000, minLevel: 'WARN' })).toMatchObject([
+    expect(await search(dir, { src: ['gateway.log'], fromMs: FIRST_MS + 1000, minLevel: 'WARN' })).toMatchObject([
       { timeMs: FIRST_MS + 1000, level: 'ERROR', message: 'value 1\n  raw', context: { device: 'sensor-7' } },
       { timeMs: FIRST_MS + 3000, level: 'ERROR', message: 'value 3\n  raw' },
     ]);
@@ -91,7 +91,7 @@ it.each([
   writeFileSync(join(path, 'pod.log'), lines.map((text) => `${wrap(text)}\n`).join(''));
   const dir = openDir(path, { zone: createZone('UTC'), formats });
   expect(await dir.details()).toMatchObject([{ format: `${wrapper}+gateway`, firstTimeMs: FIRST_MS + 2000 }]);
-  expect(await search(dir, { family: 'pod.log', minLevel: 'WARN' })).toMatchObject([
+  expect(await search(dir, { src: ['pod.log'], minLevel: 'WARN' })).toMatchObject([
     { timeMs: FIRST_MS + 3000, level: 'ERROR', message: 'value 3\n  raw', context: { device: 'sensor-7' } },
   ]);
 });

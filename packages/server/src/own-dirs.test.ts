@@ -113,7 +113,7 @@ describe.each(Object.keys(LAYOUTS) as Layout[])('an own log %s', (layout) => {
   it('is not shown over gRPC, nor in a bundle', async () => {
     const { running, port, own } = await startNode(layout);
     const connection = connect(running.node.grpcPort);
-    const names = (await connection.call('DescribeLogs', {})).logs.map(({ name }) => name);
+    const names = (await connection.call('DescribeLogs', { src: [] })).logs.map(({ name }) => name);
     expect(names).toEqual('recursive' in LAYOUTS[layout].log ? ['app.log', 'nginx/access.log'] : ['app.log']);
     await expect(connection.call('StatLog', { file: 'innocent.log' })).rejects.toMatchObject({
       code: 'LOG_FILE_NOT_FOUND',
@@ -146,7 +146,7 @@ it('a node that shows its own log shows all of it but the access log', async () 
   const running = await start(settings);
   const { body } = await sendRequest(running.node.httpPort, '/api/v1/log/files');
   expect((JSON.parse(body.toString()) as ClusterLogFiles).files.map(({ name }) => name)).toEqual(['porthole.log']);
-  const found = await sendRequest(running.node.httpPort, '/api/v1/log/search?file=porthole.log');
+  const found = await sendRequest(running.node.httpPort, '/api/v1/log/search?src==porthole.log');
   expect(found.body.toString()).toContain('the node is starting');
   const { settings: loaded } = await loadSettings({ options: settings });
   const outcomes = await checkLogDir({ settings: loaded, system: { userName: 'me' } } as CheckContext);

@@ -15,7 +15,7 @@ import {
   errorMessage,
   type FollowOptions,
   type ForgetOptions,
-  type LogFilesRequest,
+  LogSources,
   type MemberReport,
   type MemberSelection,
   pastRequest,
@@ -68,7 +68,6 @@ import {
   planSources,
   Remembered,
   type SourcePlan,
-  toCutRequest,
   withoutArchived,
 } from './plan-sources.ts';
 
@@ -120,7 +119,7 @@ export class CombinedCluster implements ClusterState {
     return this.#cluster.configDiff(request, options);
   }
 
-  logFiles(request: LogFilesRequest, options?: CallOptions) {
+  logFiles(request: MemberSelection, options?: CallOptions) {
     return this.#cluster.logFiles(request, options);
   }
 
@@ -293,7 +292,8 @@ export class CombinedCluster implements ClusterState {
     // The archive has no files, only logs. A cursor continues what it is of.
     if (cursor !== undefined && isCursorOf('archive', cursor)) return { kind: 'archive' };
     const isOfMembers = cursor !== undefined && !isCursorOf('combined', cursor);
-    if (store === 'nodes' || request.file !== undefined || isOfMembers) return { kind: 'nodes' };
+    const hasFiles = new LogSources(request.src).list.some(({ kind }) => kind === 'file');
+    if (store === 'nodes' || hasFiles || isOfMembers) return { kind: 'nodes' };
     const read = await settleArchive(this.#archived.get(options), options.signal);
     if ('problem' in read) {
       if (cursor !== undefined) throw read.failure; // nothing else has the rest
@@ -303,7 +303,7 @@ export class CombinedCluster implements ClusterState {
     if (archived.length === 0) return { kind: 'nodes' };
     const facts = await this.#facts.get(options);
     const known = { facts: facts.members, archived };
-    const moved = position && moveCuts(position, known, toCutRequest(request));
+    const moved = position && moveCuts(position, known, request);
     const plan = planSources(request, known, moved?.position.cuts);
     if (plan.archive === null && !plan.hasGaps && cursor === undefined) return { kind: 'nodes' };
     return { kind: 'both', plan, facts, resumed: moved?.position, gaps: moved?.gaps ?? [] };

@@ -7,6 +7,7 @@ import {
   type ClusterState,
   type ClusterTop,
   codeOf,
+  formatLogSource,
   type MemberReport,
   type MemberSelection,
   mergeBuckets,
@@ -168,7 +169,10 @@ async function countMembers<Request extends CountRequest, Result extends Counted
   async function countLog({ id, log }: { id: string; log: string }): Promise<Result | undefined> {
     const floors = { [id]: cutOf(plan.cuts, id, log) };
     try {
-      return await kind.count(cluster, { ...request, nodes: [id], family: log, floors, store: 'nodes' }, options);
+      const src = [formatLogSource({ node: id, kind: 'family', name: log })];
+      const { nodes: _nodes, role: _role, labels: _labels, ...rest } = request;
+      const asked: object = { ...rest, src, floors, store: 'nodes' };
+      return await kind.count(cluster, asked as Request, options);
     } catch (error) {
       // Deleted in the meantime, or empty: its report says what is missing.
       if (!MISSING_LOG.has(codeOf(error))) throw error;

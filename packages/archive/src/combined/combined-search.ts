@@ -39,7 +39,6 @@ import { encodeArchiveCursor } from '../query/search-archive.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './combined-reports.ts';
 import {
   type ClusterFacts,
-  type CutRequest,
   type Cuts,
   cutLog,
   cutOf,
@@ -49,7 +48,9 @@ import {
   logKey,
   MAX_OWN_LOGS,
   MISSING_LOG,
+  type PlannedRequest,
   type SourcePlan,
+  toCutRequest,
   withoutArchivedLines,
 } from './plan-sources.ts';
 
@@ -478,7 +479,7 @@ const WHY = 'they were deleted while pages were read';
  * Rotation goes on between two pages: what it deleted above the cut, and no page has emitted yet, is read from the
  * archive, by moving the cut of its log. Where that would emit records again, the cut stays, and the gap is reported.
  */
-export function moveCuts(position: CombinedPosition, known: Known, request: CutRequest): MovedPosition {
+export function moveCuts(position: CombinedPosition, known: Known, request: PlannedRequest): MovedPosition {
   const logs = findMoved(position, known, request);
   const room = MAX_OWN_LOGS - Object.keys(position.cuts).filter((key) => key.includes('/')).length;
   if (logs.length === 0 || logs.length > room) return { position, gaps: [] };
@@ -488,19 +489,20 @@ export function moveCuts(position: CombinedPosition, known: Known, request: CutR
 function findMoved(
   { order, cuts, reached }: CombinedPosition,
   { facts, archived }: Known,
-  request: CutRequest,
+  request: PlannedRequest,
 ): MovedLog[] {
   const nodes = new Map(archived.map((node) => [node.node, node]));
   const times = [reached.membersMs, reached.archiveMs].flatMap((timeMs) => timeMs ?? []);
   const reachedMs = order === 'newest' ? Math.min(...times, Infinity) : Math.max(...times, -Infinity);
   return facts.flatMap((member) => {
     const logs = member.isAlive ? (nodes.get(member.id)?.logs ?? []) : [];
+    const asked = toCutRequest(request, member);
     return logs.flatMap((shipped): MovedLog[] => {
       const { log } = shipped;
-      if (request.family !== undefined && request.family !== log) return [];
+      if (!asked.logs.hasFamily(log)) return [];
       const cutMs = cutOf(cuts, member.id, log);
       const onDiskMs = member.logs.get(log);
-      const toMs = cutLog(shipped, member, { ...request, log }).fromMs;
+      const toMs = cutLog(shipped, member, { ...asked, log }).fromMs;
       if (toMs <= cutMs || !isPassed(shipped, onDiskMs, cutMs)) return [];
       return [{ node: member.id, log, cutMs, toMs, emittedMs: reachedMs + member.offsetMs }];
     });

@@ -37,7 +37,7 @@ function member(logs: Readonly<Record<string, number | null>>): MemberFacts {
   return { id: 'a', role: 'broker', isAlive: true, report, offsetMs: 0, logs: times };
 }
 
-function planned(archived: ArchivedNode, facts: MemberFacts, request: { family?: string } = {}) {
+function planned(archived: ArchivedNode, facts: MemberFacts, request: { src?: readonly string[] } = {}) {
   const plan = planSources(request, { facts: [facts], archived: [archived] });
   const gaps = findGaps(archived, facts, { plan, range: {} });
   const minutes = (timeMs: number) => (timeMs < -1e15 ? null : timeMs / MINUTE);
@@ -136,26 +136,28 @@ describe('a log without timestamps', () => {
   const family = 'out.log';
 
   it('is read from disk as a whole', () => {
-    const { plan, cuts, gaps } = planned(archivedNode(timed, untimed(family, 0)), facts, { family });
+    const { plan, cuts, gaps } = planned(archivedNode(timed, untimed(family, 0)), facts, { src: [family] });
     expect(cuts).toEqual({ a: null });
     expect(plan.archive).toBeNull();
     expect(gaps).toEqual([]);
   });
 
   it('of which files were deleted is reported', () => {
-    const { gaps } = planned(archivedNode(timed, untimed(family, 2)), facts, { family });
+    const { gaps } = planned(archivedNode(timed, untimed(family, 2)), facts, { src: [family] });
     expect(gaps).toMatchObject([{ log: family, isUntimed: true, why: expect.stringContaining('store=archive') }]);
   });
 
   it('that is no longer on disk is read from the archive as a whole', () => {
-    const { plan, gaps } = planned(archivedNode(timed, untimed(family, 2)), member({ 'app.log': 500 }), { family });
+    const { plan, gaps } = planned(archivedNode(timed, untimed(family, 2)), member({ 'app.log': 500 }), {
+      src: [family],
+    });
     expect(plan.archive?.ceilings.logs).toEqual([{ node: 'a', log: family, ceiling: null }]);
     expect(gaps).toEqual([]);
   });
 
   it('has no part in requests for all logs, nor in those with a time range', () => {
     const archived = archivedNode(timed, untimed(family, 2));
-    for (const request of [{}, { fromMs: 0 }, { fromMs: 0, family: 'app.log' }]) {
+    for (const request of [{}, { fromMs: 0 }, { fromMs: 0, src: ['app.log'] }]) {
       const plan = planSources(request, { facts: [facts], archived: [archived] });
       expect(plan.cuts).toEqual({ a: 501 * MINUTE });
       expect(plan.hasGaps).toBe(false);

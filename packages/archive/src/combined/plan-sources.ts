@@ -4,14 +4,21 @@ import {
   type ClusterRecord,
   type ClusterState,
   type Floors,
+  isPattern,
   isSelected,
   type Labels,
+  LogSources,
   type MemberReport,
   type MemberSelection,
   type MembershipState,
+  namedNodes,
+  parseLogSource,
+  type SelectableMember,
+  selectsMembers,
+  sourcesOf,
 } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
-import type { LogSelection, RecordFilter } from '@porthole/logs/types';
+import type { RecordFilter } from '@porthole/logs/types';
 import { filterBatch, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
 import type { ArchivedLog, ArchivedNode } from '../query/archived-nodes.ts';
 import { type Ceilings, familyOf } from '../query/prepare-query.ts';
@@ -28,15 +35,15 @@ export const MAX_OWN_LOGS = 64;
 /** A log that no member has any more may be in the archive. */
 export const MISSING_LOG: ReadonlySet<string> = new Set(['LOG_FILE_NOT_FOUND', 'LOG_FAMILY_NOT_FOUND']);
 
-type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+export type PlannedRequest = MemberSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
 /** Which records come from members and which from the archive. */
 export interface SourcePlan {
   /** What is asked for. */
-  asked: CutRequest;
+  asked: PlannedRequest;
   cuts: Cuts;
   logCuts: LogCuts;
-  members: { nodes?: readonly string[]; floors: Floors };
+  members: Pick<MemberSelection, 'nodes' | 'src'> & { floors: Floors };
   /** Whether members can have something. */
   asksMembers: boolean;
   /** `null`: the archive is not asked. */
@@ -56,7 +63,7 @@ export interface Known {
 }
 
 /** Plans a request that may read both. `given`: the cuts of its first page. */
-export function planSources(request: Request, { facts, archived }: Known, given?: Cuts): SourcePlan {
+export function planSources(request: PlannedRequest, { facts, archived }: Known, given?: Cuts): SourcePlan {
   const members = new Map(facts.filter((member) => isSelected(member, request)).map((member) => [member.id, member]));
   const ids = new Set(facts.map(({ id }) => id));
   const shipped = archived.filter(({ node, role, labels }) =>
@@ -74,21 +81,21 @@ export function planSources(request: Request, { facts, archived }: Known, given?
   const floorOf = (id: string) =>
     known.has(id) || Object.hasOwn(cuts, id) ? lowestCut(id, cuts, logCuts) : NOTHING_MS;
   const starts = [...members.values()].map(({ id, offsetMs }) => floorOf(id) - offsetMs);
-  const names = request.nodes?.filter((name) => ids.has(name) || !shipped.some(({ node }) => node === name));
+  const isArchived = (name: string) => !ids.has(name) && shipped.some(({ node }) => node === name);
+  const names = namedNodes(request).filter((name) => !isArchived(name));
   const isAsked = starts.some((startMs) => startMs < toMs) || shipped.length === 0 || hasUnknown(names, ids);
   const floors = [...members.keys()].map((id) => [id, floorOf(id)] as const);
-  const asked = toCutRequest(request);
   return {
-    asked,
+    asked: request,
     cuts,
     logCuts,
-    members: { ...(names && { nodes: names }), floors: withoutNothing(compact(new Map(floors))) },
+    members: { ...withoutNodes(request, isArchived), floors: withoutNothing(compact(new Map(floors))) },
     asksMembers: isAsked,
     archive: inArchive.length > 0 ? toArchivePlan(inArchive, cuts, logCuts) : null,
     archived: shipped,
     hasGaps: shipped.some((node) => {
       const member = members.get(node.node);
-      return member?.isAlive && findGaps(node, member, { plan: { cuts, asked }, range: request }).length > 0;
+      return member?.isAlive && findGaps(node, member, { plan: { cuts, asked: request }, range: request }).length > 0;
     }),
     archiveToMs: inArchive.reduce((latest, span) => Math.max(latest, span.toMs), -Infinity),
     membersFromMs: starts.reduce((first, startMs) => Math.min(first, startMs), Infinity),
@@ -128,15 +135,38 @@ function archivedTo({ node, logs }: ArchivedNode, cuts: Cuts): number {
 }
 
 /** An id that neither the cluster nor the archive knows: the cluster refuses it. */
-function hasUnknown(names: readonly string[] | undefined, ids: ReadonlySet<string>): boolean {
-  return names?.some((name) => !/[*?]/.test(name) && !ids.has(name)) ?? false;
+function hasUnknown(names: readonly string[], ids: ReadonlySet<string>): boolean {
+  return names.some((name) => !isPattern(name) && !ids.has(name));
 }
 
-export function toCutRequest({ family, fromMs, toMs }: Request): CutRequest {
-  return { family, isTimed: fromMs !== undefined || toMs !== undefined };
+/** The nodes and sources of a request without those that only the archive has. */
+function withoutNodes(
+  { nodes, role, labels, src }: MemberSelection,
+  isLeftOut: (name: string) => boolean,
+): Pick<MemberSelection, 'nodes' | 'src'> {
+  const kept = src?.filter((text) => !isLeftOut(parseLogSource(text).node));
+  const names = nodes?.filter((name) => !isLeftOut(name));
+  // Without the nodes that sources named, all would be asked.
+  const isNobody = selectsMembers({ ...(src && { src }) }) && !selectsMembers({ ...(kept && { src: kept }) });
+  const hasOthers = nodes !== undefined || role !== undefined || labels !== undefined;
+  return {
+    ...(names && { nodes: names }),
+    ...(isNobody && !hasOthers && { nodes: [] }),
+    ...(kept && { src: kept }),
+  };
 }
 
-function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string, MemberFacts>, request: Request): Cuts {
+export function toCutRequest(request: PlannedRequest, member: SelectableMember): CutRequest {
+  const { fromMs, toMs } = request;
+  const logs = new LogSources(sourcesOf(member, request));
+  return { logs, isTimed: fromMs !== undefined || toMs !== undefined };
+}
+
+function cutNodes(
+  shipped: readonly ArchivedNode[],
+  members: ReadonlyMap<string, MemberFacts>,
+  request: PlannedRequest,
+): Cuts {
   let room = MAX_OWN_LOGS;
   const own: [string, number][] = [];
   const ranges = shipped.map((archived) => {
@@ -144,7 +174,7 @@ function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string,
     const facts = members.get(id);
     // No member any more.
     if (!facts) return { id, cutMs: EVERYTHING_MS, toMs: EVERYTHING_MS };
-    const { cutMs, toMs, logs } = cutNode(archived, facts, toCutRequest(request));
+    const { cutMs, toMs, logs } = cutNode(archived, facts, toCutRequest(request, facts));
     const size = logs.length === 0 ? 0 : facts.logs.size + logs.length;
     if (size > room) return { id, cutMs, toMs };
     room -= size;
@@ -199,11 +229,11 @@ interface GapRequest {
 /** What a living member no longer has on disk after its cut, and what it has not shipped before it. */
 export function findGaps(node: ArchivedNode, facts: MemberFacts, { plan, range }: GapRequest): Gap[] {
   const shipped = new Map(node.logs.map((log) => [log.log, log]));
-  const { asked } = plan;
+  const asked = toCutRequest(plan.asked, facts);
   const names = new Set([...shipped.keys(), ...facts.logs.keys()]);
   const { fromMs = -Infinity, toMs = Infinity } = range;
   return [...names].flatMap((log) => {
-    if (asked.family !== undefined && asked.family !== log) return [];
+    if (!asked.logs.hasFamily(log)) return [];
     const onDiskMs = facts.logs.get(log);
     const cutMs = cutOf(plan.cuts, node.node, log);
     const untimed = untimedGap(shipped.get(log), onDiskMs, { cutMs, asked });
@@ -353,10 +383,9 @@ interface NodeCut {
   logs: readonly { log: string; cutMs: number }[];
 }
 
-/** What is asked for. */
+/** What is asked for of a node. */
 export interface CutRequest {
-  /** The only log. */
-  family?: string | undefined;
+  logs: LogSources;
   /** Only records with a time: a time range is. */
   isTimed: boolean;
 }
@@ -387,7 +416,7 @@ function cutRanges({ logs }: ArchivedNode, facts: MemberFacts, request: CutReque
   const shipped = new Map(logs.map((log) => [log.log, log]));
   const names = new Set([...shipped.keys(), ...facts.logs.keys()]);
   return [...names]
-    .filter((log) => request.family === undefined || request.family === log)
+    .filter((log) => request.logs.hasFamily(log))
     .map((log) => ({ log, ...cutLog(shipped.get(log), facts, { ...request, log }) }));
 }
 
@@ -412,7 +441,7 @@ export function cutLog(
   if (!shipped || firstMs === null || lastMs === null || shippedToMs === null) {
     // The archive may have nothing of it: all of it is read from disk.
     if (onDiskMs === undefined) return ANYWHERE;
-    if (onDiskMs === null) return request.isTimed || request.family === undefined ? ANYWHERE : ON_DISK;
+    if (onDiskMs === null) return request.isTimed || !request.logs.names('family', log) ? ANYWHERE : ON_DISK;
     return { fromMs: NOTHING_MS, toMs: onDiskMs - TOLERANCE_MS };
   }
   // A recording has the newest records: what was shipped is read from the archive.
@@ -453,13 +482,13 @@ export function isInStep({ diskFromMs, gone }: ArchivedLog, onDiskMs: number): b
  * log: members leave them out.
  */
 function asksUntimed(
-  { untimed, lastMs }: ArchivedLog,
+  { log, untimed, lastMs }: ArchivedLog,
   onDiskMs: number | null | undefined,
-  { family, isTimed }: CutRequest,
+  { logs, isTimed }: CutRequest,
 ): boolean {
   if (isTimed) return false;
   const isWithout = onDiskMs === null || lastMs === null;
-  return isWithout ? family !== undefined : untimed > 0;
+  return isWithout ? logs.names('family', log) : untimed > 0;
 }
 
 export function mostFrequent(values: Iterable<number>): number | null {

@@ -70,11 +70,11 @@ describe('a search of the archive', () => {
     expect(await find({ role: 'storage' })).toEqual([]);
     expect(await find({ nodes: ['web-1'] }, archive.state, { ids: ['db-1'] })).toEqual(['audit0', 'db-1 0']);
     expect(await find({}, archive.state, { ids: [] })).toEqual([]);
-    expect(await find({ family: 'audit.log' })).toEqual(['audit0']);
+    expect(await find({ src: ['audit.log'] })).toEqual(['audit0']);
     expect(await find({ file: 'audit.log.2.gz' })).toEqual(['audit0']);
     const hiding = archive.createState({ isHidden: (log) => log.startsWith('audit') });
     expect(await find({ nodes: ['db-1'] }, hiding)).toEqual(['db-1 0']);
-    expect(await find({ family: 'audit.log' }, hiding)).toEqual([]);
+    expect(await find({ src: ['audit.log'] }, hiding)).toEqual([]);
     expect((await hiding.logHistogram({ buckets: 1, nodes: ['db-1'] })).buckets).toMatchObject([
       { nodes: { 'db-1': 1 } },
     ]);

@@ -156,7 +156,7 @@ describe('any text', () => {
       { terms: ['good', text], caseSensitive: true },
       { regex: `${text.replace(/[^\w\s]/gu, '\\$&')}` },
       { source: text, component: text },
-      { family: text },
+      { src: [text] },
       { file: text },
       { nodes: [text] },
       { nodes: [`${text}*`] },
@@ -181,7 +181,7 @@ describe('any text', () => {
     expect((await state.logTop({ by: 'level', limit: 5, values: [text], bucketMs: 1000 })).others).toBe(1);
     expect((await state.logTop({ by: text, limit: 5, values: [text] })).missing).toBe(1);
     expect((await state.logDigest({ limit: 5, terms: [text] })).groups).toEqual([]);
-    expect((await state.logFields({ limit: 5, family: text })).fields).toEqual([]);
+    expect((await state.logFields({ limit: 5, src: [text] })).fields).toEqual([]);
     expect((await collect(state.searchLogs(ALL, { ids: [text] }))).records).toEqual([]);
     const ceilings = { nodes: { [text]: 5 } };
     expect((await collect(state.searchLogs(ALL, { ceilings }))).records).toHaveLength(1);

@@ -1,9 +1,14 @@
 import {
   isPattern,
   isSelected,
+  LogSources,
   type MemberSelection,
+  namedNodes,
   PortholeError,
   type SearchOptions,
+  selectsMembers,
+  sourcesOf,
+  UNKNOWN_ROLE,
   withoutSelection,
 } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
@@ -69,7 +74,7 @@ export async function prepareQuery(
   request: ArchiveRequest,
   options: ArchiveOptions = {},
 ): Promise<PreparedQuery> {
-  const { file: _file, family: _family, ...filter } = withoutSelection(request);
+  const { src: _src, ...filter } = withoutSelection(request);
   // Refuses an invalid regex before the archive is queried.
   const rowFilter = await createRowFilter(filter, deps.matchRegex);
   const bounds: Bounds = filterToSql(filter);
@@ -77,7 +82,8 @@ export async function prepareQuery(
   const known = await fetchNodes(deps, run);
   const ids = options.ids ?? selectedIds(request, known);
   const logs = visibleLogs(request, known, deps.isHidden);
-  const scope = scopeToSql(request, { cluster: deps.cluster, ids, logs, ceilings: options.ceilings });
+  const sources = sourcesToSql(request, known, ids);
+  const scope = scopeToSql(request, { cluster: deps.cluster, ids, sources, logs, ceilings: options.ceilings });
   const { fromMs = -Infinity, toMs = Infinity } = request;
   const selected = known.filter(({ node }) => ids === undefined || ids.includes(node));
   return {
@@ -86,7 +92,7 @@ export async function prepareQuery(
     anyTable: deps.records,
     scope: joined('AND', [scope, IS_RECORD]),
     logs: joined('AND', [
-      scopeToSql(logSelection(request), { cluster: deps.cluster, ids, logs, ceilings: undefined }),
+      scopeToSql({}, { cluster: deps.cluster, ids, sources, logs, ceilings: undefined }),
       IS_RECORD,
     ]),
     where: joined('AND', [scope, IS_RECORD, bounds.may]),
@@ -100,15 +106,12 @@ export async function prepareQuery(
   };
 }
 
-function logSelection({ file, family }: LogSelection): LogSelection {
-  return { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
-}
-
 /** `undefined`: all. Exact ids may be of nodes whose progress is not known. */
 function selectedIds(request: MemberSelection, known: readonly ArchivedNode[]): readonly string[] | undefined {
-  const { nodes, role, labels } = request;
-  if (nodes === undefined && role === undefined && labels === undefined) return undefined;
-  if (role === undefined && labels === undefined && nodes && !nodes.some(isPattern)) return nodes;
+  const { role, labels } = request;
+  if (!selectsMembers(request)) return undefined;
+  const named = namedNodes(request);
+  if (role === undefined && labels === undefined && !named.some(isPattern)) return [...new Set(named)];
   return known.flatMap((each) => (isSelected({ ...each, id: each.node }, request) ? [each.node] : []));
 }
 
@@ -117,13 +120,16 @@ function selectedIds(request: MemberSelection, known: readonly ArchivedNode[]): 
  * out, rather than shown by mistake.
  */
 function visibleLogs(
-  { family, file }: LogSelection,
+  { src }: LogSelection,
   known: readonly ArchivedNode[],
   isHidden: ((log: string) => boolean) | undefined,
 ): readonly string[] | undefined {
   if (!isHidden) return undefined;
-  const wanted = family ?? file;
-  const logs = wanted === undefined ? known.flatMap((node) => node.logs.map(({ log }) => log)) : [familyOf(wanted)];
+  const { list, isAll, hasPatterns } = new LogSources(src);
+  const logs =
+    isAll || hasPatterns
+      ? known.flatMap((node) => node.logs.map(({ log }) => log))
+      : list.map(({ name }) => familyOf(name));
   return [...new Set(logs)].filter((log) => !isHidden(log));
 }
 
@@ -139,26 +145,71 @@ interface ScopeOptions {
   cluster: string;
   /** Exact ids; `undefined`: all. */
   ids: readonly string[] | undefined;
-  /** `undefined`: all. */
+  /** Which logs of which nodes, as a condition; `undefined`: all. */
+  sources: string | undefined;
+  /** Logs that may be shown; `undefined`: all. */
   logs: readonly string[] | undefined;
   ceilings: Ceilings | undefined;
 }
 
-type ScopeRequest = LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+type ScopeRequest = Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
 /** A condition on rows by everything but their content and the window. */
-function scopeToSql({ file, family, fromMs, toMs }: ScopeRequest, options: ScopeOptions): string {
-  const { cluster, ids, logs, ceilings } = options;
+function scopeToSql({ fromMs, toMs }: ScopeRequest, options: ScopeOptions): string {
+  const { cluster, ids, sources, logs, ceilings } = options;
   const conditions = [`cluster = ${quote(cluster)}`];
   if (ids) conditions.push(inList('node', ids));
-  if (family !== undefined) conditions.push(`log = ${quote(family)}`);
-  else if (file !== undefined) conditions.push(`log = ${quote(familyOf(file))}`);
+  if (sources !== undefined) conditions.push(sources);
   if (logs) conditions.push(inList('log', logs));
   if (fromMs !== undefined || toMs !== undefined) conditions.push('has_time = 1');
   if (fromMs !== undefined) conditions.push(`time_ms >= ${quoteTime(Math.ceil(fromMs))}`);
   if (toMs !== undefined) conditions.push(`time_ms < ${quoteTime(Math.ceil(toMs))}`);
   if (ceilings) conditions.push(ceilingsToSql(ceilings));
   return joined('AND', conditions);
+}
+
+/** The logs that are asked for of each node; `undefined`: all logs of all of them. */
+function sourcesToSql(
+  request: MemberSelection,
+  known: readonly ArchivedNode[],
+  ids: readonly string[] | undefined,
+): string | undefined {
+  const { src = [] } = request;
+  if (src.length === 0) return undefined;
+  if (ids === undefined) return logsToSql(src);
+  const facts = new Map(known.map((each) => [each.node, each]));
+  const nodes = new Map<string, { src: readonly string[]; ids: string[] }>();
+  for (const id of ids) {
+    const { role = UNKNOWN_ROLE, labels = {} } = facts.get(id) ?? {};
+    const own = sourcesOf({ id, role, labels }, request) ?? [];
+    const key = JSON.stringify(own);
+    const same = nodes.get(key);
+    if (same) same.ids.push(id);
+    else nodes.set(key, { src: own, ids: [id] });
+  }
+  const conditions = [...nodes.values()].map((each) =>
+    joined('AND', [inList('node', each.ids), ...(each.src.length === 0 ? [] : [logsToSql(each.src)])]),
+  );
+  return conditions.length === 0 ? '0' : joined('OR', conditions);
+}
+
+/** A file is read as its log: the archive has no files. */
+function logsToSql(src: readonly string[]): string {
+  const { list } = new LogSources(src);
+  const names = list.filter(({ name }) => !isPattern(name)).map(({ name }) => familyOf(name));
+  const patterns = list.filter(({ name }) => isPattern(name));
+  return joined('OR', [
+    ...(names.length === 0 ? [] : [inList('log', names)]),
+    ...patterns.map(({ name }) => `log LIKE ${quote(likePattern(name))}`),
+  ]);
+}
+
+/** `*` and `?` as LIKE writes them. */
+function likePattern(pattern: string): string {
+  return pattern
+    .replace(/[\\%_]/g, '\\$&')
+    .replaceAll('*', '%')
+    .replaceAll('?', '_');
 }
 
 /** The archive knows logs by the name of their live file. */

@@ -112,7 +112,7 @@ it('the archive answers like the node that shipped the records', async () => {
           const all: FoundRecord[] = [];
           for (const index of specs.keys()) {
             const log = `log${index}.log`;
-            const records = await searchDir(logs, { family: log, raw: true });
+            const records = await searchDir(logs, { src: [log], raw: true });
             all.push(...records);
             await archive.ship(records, { node: NODE, log });
           }

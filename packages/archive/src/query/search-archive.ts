@@ -3,6 +3,7 @@ import {
   type ClusterEnd,
   type ClusterItem,
   type ClusterRecord,
+  fileSource,
   type MemberSelection,
   PortholeError,
   pickMembers,
@@ -425,7 +426,7 @@ async function fetchRecordTime(
 ): Promise<number> {
   const mark = decodeCursor(cursor).at(-1);
   const { ceilings: _ceilings, ids: _ids, ...call } = options;
-  const prepared = await prepareQuery(deps, { nodes: [node], ...(mark && { file: mark.file }) }, call);
+  const prepared = await prepareQuery(deps, { nodes: [node], ...(mark && { src: [fileSource(mark.file)] }) }, call);
   const [row] = await prepared.run.all<{ time_ms: number }>(
     `SELECT time_ms FROM ${prepared.table} WHERE ${prepared.where} AND file_offset = ${quoteInteger(mark?.offset ?? 0)} ` +
       `AND startsWith(mark, ${quote(mark?.headHash ?? '')}) AND time_ms != 0 ORDER BY time_ms DESC LIMIT 1`,

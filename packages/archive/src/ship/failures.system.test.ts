@@ -195,7 +195,7 @@ it('hostile texts arrive as they are', async () => {
   await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, lagMs: 0 }));
   const expected: string[] = [];
   for await (const items of searchItems(logs, {
-    family: 'a.log',
+    src: ['a.log'],
     order: 'oldest',
     limit: 100,
     before: 0,

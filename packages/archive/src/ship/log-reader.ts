@@ -1,3 +1,4 @@
+import { familySource } from '@porthole/contract';
 import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
 import { toLines } from '@porthole/records';
 import type { BatchBuilder } from './batch-sender.ts';
@@ -212,7 +213,7 @@ export class LogReader {
     const { logs, log, query } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
     const found = logs.search(
-      { ...QUERY, ...query, family: log, ...start },
+      { ...QUERY, ...query, src: [familySource(log)], ...start },
       { signal: turn.signal, reusesMemory: true },
     );
     const lines = toLines(found);

@@ -40,7 +40,7 @@ const text = fc.oneof(
 it('rows are what parsing and serializing the records makes of them, and lead back to the records', async () => {
   const dir = tempDir();
   const logs = new LogDir(dir, { threads: SHARED_THREADS });
-  const query = { family: 'a.log', order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true } as const;
+  const query = { src: ['a.log'], order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true } as const;
   const builder = new BatchBuilder(new ClickHouseSink(new ClickHouse({ url: 'http://127.0.0.1:1', database: 'x' })));
   try {
     await fc.assert(

@@ -27,7 +27,7 @@ import {
   templateColumns,
 } from '../output/record-layout.ts';
 import { FILTERS, readParameters } from '../parameter-flags.ts';
-import type { LogSource } from '../sources/log-source.ts';
+import { type LogSource, selectedLog } from '../sources/log-source.ts';
 import { openNode } from '../sources/open-node.ts';
 import { unlessUnsupported } from '../sources/query-cluster.ts';
 import { checkQuery } from '../sources/source-flags.ts';
@@ -112,7 +112,7 @@ function foundTexts(node: QueryNode | undefined): string[] {
 
 function readsSeveralFiles(sources: readonly LogSource[]): boolean {
   const [first] = sources;
-  return sources.length > 1 || first?.isCluster === true || first?.selection.file === undefined;
+  return sources.length > 1 || first?.isCluster === true || (first && selectedLog(first)?.kind) !== 'file';
 }
 
 /** Columns of tables and CSV unless `--fields` names them. */

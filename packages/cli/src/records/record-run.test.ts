@@ -71,7 +71,7 @@ describe('records printed without decoding them', () => {
       const source: LogSource = {
         label: '',
         state: isDecoded ? decoded : logs,
-        selection: file === undefined ? {} : { file },
+        selection: file === undefined ? {} : { src: [`=${file}`] },
         holderFor: () => logs,
         isCluster: false,
         zone,

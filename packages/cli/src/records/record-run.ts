@@ -1,4 +1,4 @@
-import { absenceText } from '@porthole/contract';
+import { absenceText, LogSources } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 import type { RecordBatch, Timed } from '@porthole/records';
 import { EXIT } from '../exit.ts';
@@ -194,10 +194,12 @@ type SizedSource = Pick<LogSource, 'selection'> & { state: Pick<LogSource['state
 export async function totalBytes(sources: readonly SizedSource[], signal: AbortSignal): Promise<number | undefined> {
   let bytes = 0;
   for (const { state, selection } of sources) {
-    const { file, family } = selection;
-    const entries = family === undefined ? await state.listLogs?.({ signal }) : undefined;
+    const logs = new LogSources(selection.src);
+    // Which files a log has is not known by their names.
+    const isOfFiles = logs.list.every(({ kind }) => kind === 'file');
+    const entries = isOfFiles ? await state.listLogs?.({ signal }) : undefined;
     if (!entries) return undefined;
-    const selected = entries.filter(({ name }) => file === undefined || name === file);
+    const selected = entries.filter(({ name }) => logs.hasFile(name, name));
     if (selected.some(({ name }) => COMPRESSED.test(name))) return undefined;
     bytes += selected.reduce((sum, { size }) => sum + size, 0);
   }

@@ -13,17 +13,17 @@ const packed = { listLogs: async () => [...entries, { name: 'a.log.1.gz', size: 
 
 it.each([
   ['all files', [{ state, selection: {} }], 400],
-  ['one file', [{ state: packed, selection: { file: 'a.log' } }], 300],
+  ['one file', [{ state: packed, selection: { src: ['=a.log'] } }], 300],
   [
     'several sources',
     [
       { state, selection: {} },
-      { state, selection: { file: 'b.log' } },
+      { state, selection: { src: ['=b.log'] } },
     ],
     500,
   ],
   ['compressed files', [{ state: packed, selection: {} }], undefined],
-  ['a family', [{ state, selection: { family: 'a.log' } }], undefined],
+  ['a family', [{ state, selection: { src: ['a.log'] } }], undefined],
   ['what lists no sizes', [{ state: {}, selection: {} }], undefined],
 ])('the bytes of %s', async (_what, sources, bytes) => {
   expect(await totalBytes(sources, signal)).toBe(bytes);

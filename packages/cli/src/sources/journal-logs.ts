@@ -2,7 +2,13 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type CallOptions, type FileRequest, PortholeError, type SearchOptions } from '@porthole/contract';
+import {
+  type CallOptions,
+  type FileRequest,
+  familySource,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -90,7 +96,7 @@ class JournalLogs implements LogState, FileHolder {
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
-    this.selection = { family: deps.fileName };
+    this.selection = { src: [familySource(deps.fileName)] };
     process.once('exit', this.#remove);
   }
 

@@ -1,16 +1,17 @@
 import type { Client } from '@porthole/client';
-import type {
-  CallOptions,
-  ClusterDigest,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterTop,
-  MemberSelection,
-  NodeDescription,
-  NodeState,
-  SearchOptions,
+import {
+  type CallOptions,
+  type ClusterDigest,
+  type ClusterFields,
+  type ClusterFollowItem,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterTop,
+  LogSources,
+  type MemberSelection,
+  type NodeDescription,
+  type NodeState,
+  type SearchOptions,
 } from '@porthole/contract';
 import {
   createZone,
@@ -77,6 +78,11 @@ export interface LogSource {
   clockAheadMs: number;
   /** Maximum number of records per request. */
   maxRecords: number;
+}
+
+/** The log or the file that a source is of; `undefined`: all. */
+export function selectedLog({ selection: { src } }: Pick<LogSource, 'selection'>) {
+  return new LogSources(src).only;
 }
 
 /** All sources of one command line; `close` releases them. */

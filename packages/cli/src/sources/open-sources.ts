@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Client } from '@porthole/client';
-import { codeOf, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
+import { codeOf, familySource, fileSource, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
 import { createZone, LogDir, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
 import type { TailNode } from '@porthole/server/contract-node';
@@ -18,6 +18,7 @@ import {
   type LogState,
   nodeState,
   type OpenSources,
+  selectedLog,
 } from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
@@ -70,8 +71,9 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
   // Several words of a line may be missing in the same place.
   const near = new Set<string>();
   const there = new Set<string>();
-  for (const { state, selection } of sources) {
-    const name = selection.file ?? selection.family;
+  for (const source of sources) {
+    const { state } = source;
+    const name = selectedLog(source)?.name;
     if (name === undefined) continue;
     // Without a list, the error says what it can.
     const listed = await state.logFiles().catch(() => []);
@@ -92,10 +94,10 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
 /** Gives each source a place where files of another one may have the same name. */
 function tellApart(sources: readonly LogSource[]): LogSource[] {
   return sources.map((source, index) => {
-    const { label, isCluster, selection } = source;
-    const name = selection.file ?? selection.family;
+    const { label, isCluster } = source;
+    const name = selectedLog(source)?.name;
     const isAmbiguous = sources.some(
-      (other, at) => at !== index && [undefined, name].includes(other.selection.file ?? other.selection.family),
+      (other, at) => at !== index && [undefined, name].includes(selectedLog(other)?.name),
     );
     if (isCluster || label === STDIN || (name !== undefined && !isAmbiguous) || sources.length < 2) return source;
     if (isUrl(label)) return { ...source, place: `${new URL(label).host}/` };
@@ -181,7 +183,7 @@ class SourceOpener {
     const dir = await this.#openDir(spool.dir, zone);
     this.#dirs.set(spool.dir, dir);
     const source = singleBackend(new StdinLogs(dir, spool));
-    const selection = { file: STDIN_FILE };
+    const selection = { src: [fileSource(STDIN_FILE)] };
     return { ...source, label: STDIN, selection, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
@@ -197,7 +199,7 @@ class SourceOpener {
     const description = await queryCluster(client, () => client.describe());
     const source: Backend = { ...clusterBackend(client, selected, description), maxRecords: NODE_RECORDS };
     // The archive has logs, not files.
-    const named = isPast && file !== undefined ? { family: file } : undefined;
+    const named = isPast && file !== undefined ? { src: [familySource(file)] } : undefined;
     const selection = named ?? (file === undefined ? {} : await this.#select(source, file));
     const isOneNode = nodes?.length === 1 && !/[*?]/.test(nodes.join());
     return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection, isOneNode };
@@ -206,7 +208,7 @@ class SourceOpener {
   /** The journal of this machine, or with `--url` or `--all` those of nodes that serve them. */
   async #journal(target: string): Promise<LogSource> {
     if (wantsAll(this.#invocation) || namesNode(this.#invocation)) {
-      const selection = { family: journalLog(target) };
+      const selection = { src: [familySource(journalLog(target))] };
       if (wantsAll(this.#invocation)) return { ...(await this.#members(undefined, { file: undefined })), selection };
       return { ...(await this.#node(undefined)), label: target, selection };
     }
@@ -288,9 +290,9 @@ class SourceOpener {
 
   /** One file, or with `--rotated` the family it belongs to. */
   async #select({ state }: Pick<LogSource, 'state'>, file: string): Promise<LogSource['selection']> {
-    if (!this.#invocation.isOn('rotated')) return { file };
+    if (!this.#invocation.isOn('rotated')) return { src: [fileSource(file)] };
     const family = (await state.logFiles()).find(({ name }) => name === file)?.family;
-    return { family: family ?? file };
+    return { src: [familySource(family ?? file)] };
   }
 }
 

@@ -6,6 +6,7 @@ import {
   encodeFollowPositions,
   MAX_BODY_BYTES,
   type MemberSelection,
+  parseLogSource,
   selectsMembers,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
@@ -123,7 +124,8 @@ export class FollowPosition<T extends AnyItem> {
   forget(): T[] {
     this.#nodes.clear();
     if (!this.#isAlone) return [];
-    const family = this.#query.family ?? this.#query.file ?? '';
+    const [source] = this.#query.src ?? [];
+    const family = source === undefined ? '' : parseLogSource(source).name;
     return [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null } as AnyItem as T];
   }
 

@@ -66,7 +66,7 @@ describe('nothing is lost and nothing is emitted twice', () => {
   it('when the node is stopped and started while one log is written', async () => {
     const node = await startFiles('a.log', 'b.log');
     const writer = new Writer(node);
-    const follow = collectFollow(impatientClient(node.url), { family: 'a.log', start: 'end' });
+    const follow = collectFollow(impatientClient(node.url), { src: ['a.log'], start: 'end' });
     await follow.ready;
     for (let round = 0; round < 4; round++) {
       writer.write('a.log', 20);
@@ -108,7 +108,7 @@ describe('nothing is lost and nothing is emitted twice', () => {
     const next = random(seed);
     const proxy = await startCuttingProxy(node.port, () => 1 + Math.floor(next() * 8000));
     const writer = new Writer(node);
-    const follow = collectFollow(impatientClient(proxy.url), { family: 'a.log', start: 'end' });
+    const follow = collectFollow(impatientClient(proxy.url), { src: ['a.log'], start: 'end' });
     await follow.ready;
     for (let round = 0; round < 100; round++) {
       writer.write('a.log', 3);
@@ -139,7 +139,7 @@ describe('nothing is lost and nothing is emitted twice', () => {
   it('when the connection is lost before anything was emitted', async () => {
     const node = await startFiles('a.log', 'b.log');
     const writer = new Writer(node);
-    const one = collectFollow(impatientClient(node.url), { family: 'a.log', start: 'end' });
+    const one = collectFollow(impatientClient(node.url), { src: ['a.log'], start: 'end' });
     const all = collectFollow(impatientClient(node.url), { start: 'end' });
     await Promise.all([one.ready, all.ready]);
     await node.stop();
@@ -160,7 +160,7 @@ describe('nothing is lost and nothing is emitted twice', () => {
     const writer = new Writer(node);
     const weekAgoMs = Date.now() - 7 * 86_400_000;
     const query = { start: 'end' } as const;
-    const one = collectFollow(impatientClient(node.url), { family: 'quiet.log', ...query }, { positions: true });
+    const one = collectFollow(impatientClient(node.url), { src: ['quiet.log'], ...query }, { positions: true });
     const all = collectFollow(impatientClient(node.url), query, { positions: true });
     await eventually(() => expect([one.count('position'), all.count('position')]).toEqual([1, 1]));
     for (let round = 0; round < 2; round++) {
@@ -222,7 +222,7 @@ describe('nothing is lost and nothing is emitted twice', () => {
 
   it('but a line that was emitted unfinished is emitted again, whole', async () => {
     const node = await startFiles('a.log');
-    const follow = collectFollow(impatientClient(node.url), { family: 'a.log', start: { back: 1 } });
+    const follow = collectFollow(impatientClient(node.url), { src: ['a.log'], start: { back: 1 } });
     await eventually(() => expect(follow.messages('a.log')).toEqual(['old']));
     const [begun, rest] = [line('half of it').slice(0, -3), 'it\n'];
     node.append('a.log', begun);

@@ -31,14 +31,14 @@ const asked = (request = '') => Object.fromEntries(new URL(request.slice(4), 'ht
 describe('a follow', () => {
   it('emits an empty batch when it is accepted, then the records', async () => {
     const odd = await startOddServer(events(`retry: 1000\n\n${record('a.log', 'a1')}`));
-    const batches = testMember({ url: odd.url }).followLogs({ family: 'a.log', start: { back: 1 } });
+    const batches = testMember({ url: odd.url }).followLogs({ src: ['a.log'], start: { back: 1 } });
     const got: FollowItem[][] = [];
     for await (const items of batches) {
       got.push(items);
       if (items.length > 0) break;
     }
     expect(got).toEqual([[], [{ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1' }]]);
-    expect(odd.requests).toEqual(['GET /api/v1/log/follow?family=a.log&back=1']);
+    expect(odd.requests).toEqual(['GET /api/v1/log/follow?src=a.log&back=1']);
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
@@ -111,13 +111,13 @@ describe('a follow', () => {
       events('')(request, response, number);
     };
     const odd = await startOddServer(inTurn(cutEvents(many.join('')), read));
-    collectFollow(testMember({ url: odd.url }), { start: 'end', family: 'x', terms: ['a', 'b'] });
+    collectFollow(testMember({ url: odd.url }), { start: 'end', src: ['x'], terms: ['a', 'b'] });
     await eventually(() => expect(body).toContain('}'));
     expect(odd.requests[1]).toBe('POST /api/v1/log/follow');
     expect(odd.headers[1]).toMatchObject({ 'content-type': 'application/json' });
     const { 'Last-Event-ID': id, ...others } = JSON.parse(body) as Record<string, string>;
     expect(id?.split('~').map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
-    expect(others).toEqual({ family: 'x', q: ['a', 'b'], time: expect.stringMatching(/ms$/) });
+    expect(others).toEqual({ src: 'x', q: ['a', 'b'], time: expect.stringMatching(/ms$/) });
   });
 
   it('of more logs than a header can name the newest are named to a node that takes no POST', async () => {
@@ -195,10 +195,10 @@ describe('a follow', () => {
       const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1', timeMs: 5000 })}\n\n`;
       const refusal = respondWith(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
       const odd = await startOddServer(inTurn(cutEvents(timed), refusal, events(record('a.log', 'a2'))));
-      const follow = collectFollow(testMember({ url: odd.url }), { family: 'a.log', start: 'end' });
+      const follow = collectFollow(testMember({ url: odd.url }), { src: ['a.log'], start: 'end' });
       await eventually(() => expect(follow.messages('a.log')).toContain('a2'));
       expect(follow.count('gap')).toBe(1);
-      expect(asked(odd.requests[2])).toEqual({ family: 'a.log', time: '5000' });
+      expect(asked(odd.requests[2])).toEqual({ src: 'a.log', time: '5000' });
       expect(odd.headers[2]?.['last-event-id']).toBeUndefined();
     },
   );

@@ -51,14 +51,14 @@ describe('a follow of several nodes', () => {
         record('a', '1', NOW - 8000) + record('b', '2', NOW - 7500) + record('b', '1', NOW - 9000),
         record('b', '2', NOW - 7500) + record('a', '2', NOW - 7000),
       ],
-      { start: { back: 2 }, family: 'a.log' },
+      { start: { back: 2 }, src: ['a.log'] },
       'a 2',
     );
     expect(messages).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
     expect(requests).toEqual([
-      { nodes: '*', family: 'a.log', back: '2' },
-      { nodes: '*', family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
-      { nodes: '*', family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
+      { nodes: '*', src: 'a.log', back: '2' },
+      { nodes: '*', src: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
+      { nodes: '*', src: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
     ]);
   });
 
@@ -142,6 +142,7 @@ describe('a follow of several nodes', () => {
       nodes: ['a'],
       role: 'r',
       labels: ['zone=1'],
+      src: ['lost.log'],
       floors: { a: 1 },
     };
     const controller = new AbortController();
@@ -157,7 +158,7 @@ describe('a follow of several nodes', () => {
     expect(searches.length).toBeGreaterThan(0);
     for (const { pathname, searchParams } of searches) {
       expect(pathname).toBe('/api/v1/nodes/a/log/search');
-      expect(Object.fromEntries(searchParams)).toMatchObject({ family: 'a.log', q: 'a', until: 'c3' });
+      expect(Object.fromEntries(searchParams)).toMatchObject({ src: 'a.log', q: 'a', until: 'c3' });
       for (const name of ['nodes', 'role', 'label', 'floor', 'store']) expect(searchParams.has(name)).toBe(false);
     }
   });

@@ -14,7 +14,6 @@ import {
   type ConfigHistoryRequest,
   type CountQueries,
   type FollowOptions,
-  type LogFilesRequest,
   type MemberReport,
   type MemberSelection,
   type MembershipState,
@@ -62,9 +61,9 @@ export class NodeAlone implements Pick<ClusterState, AloneOperations> {
     return { configs: [{ id: this.#id, role, config, settings, report }] };
   }
 
-  async logFiles({ file }: LogFilesRequest, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles({ src }: MemberSelection, options: CallOptions = {}): Promise<ClusterLogFiles> {
     const startedMs = performance.now();
-    const found = await this.#state.logFiles(file === undefined ? options : { ...options, file });
+    const found = await this.#state.logFiles(src === undefined ? options : { ...options, src });
     const members = [this.#report({ elapsedMs: performance.now() - startedMs, count: found.length })];
     return withCoverage({ files: found.map((each) => ({ ...each, node: this.#id })), members }, {});
   }

@@ -99,7 +99,7 @@ describe('a contract-only node', () => {
   it('covers a time only as far back as the shortest of its tails', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 1000), 'b.log': lines(800, 810) });
     const { end } = await search(contractNode(fake, { tailBytes: 6000 }));
-    const oldest = await search(contractNode(fake, { tailBytes: 6000 }), { order: 'oldest', file: 'a.log' });
+    const oldest = await search(contractNode(fake, { tailBytes: 6000 }), { order: 'oldest', src: ['=a.log'] });
     expect(end.coveredFromMs).toBe(oldest.records[0]?.timeMs);
     expect(end.coveredToMs).toBeGreaterThan(START_MS + 999_000);
     expect((await search(contractNode(fake, { tailBytes: 6000 }), { toMs: START_MS })).end).toMatchObject({
@@ -111,7 +111,7 @@ describe('a contract-only node', () => {
   it('says of a page of the newest records that it reaches behind the shortest of its tails', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 1000), 'b.log': lines(800, 810) });
     const node = contractNode(fake, { tailBytes: 6000 });
-    const { records } = await search(node, { file: 'a.log' });
+    const { records } = await search(node, { src: ['=a.log'] });
     const inside = await search(node, { limit: records.length - 1 });
     expect(inside.end).toMatchObject({ reason: 'limit' });
     expect(inside.end).not.toHaveProperty('limits');
@@ -129,7 +129,7 @@ describe('a contract-only node', () => {
     const readMs = Date.now();
     const lists = fake.counts['/api/v1/log/list'] ?? 0;
     await eventually(async () => {
-      await search(node, { file: 'b.log' });
+      await search(node, { src: ['=b.log'] });
       expect(fake.counts['/api/v1/log/list']).toBeGreaterThan(lists);
     });
     let last: SearchItem | undefined;
@@ -177,7 +177,7 @@ describe('a contract-only node', () => {
 
   it('says what one of its files is read as', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 10), 'b.log': lines(0, 10) });
-    const files = await contractNode(fake).logFiles({ file: 'b.log' });
+    const files = await contractNode(fake).logFiles({ src: ['=b.log'] });
     expect(files.map(({ name, learned }) => [name, learned?.facts[0]])).toEqual([
       ['b.log', { label: 'Format', text: 'contract: a built-in format' }],
     ]);
@@ -236,7 +236,7 @@ describe('what cannot be read of such a node', () => {
     expect(end.problems).toEqual([
       { file: 'bad.log', code: 'LOG_FILE_UNREADABLE', detail: expect.stringContaining('failed to open log file') },
     ]);
-    const asked = search(node, { file: 'bad.log' });
+    const asked = search(node, { src: ['=bad.log'] });
     await expect(asked).rejects.toMatchObject({ code: 'LOG_FILE_UNREADABLE' });
     fake.unreadable.clear();
     await eventually(async () => expect((await search(node)).end.problems).toEqual([]));
@@ -244,7 +244,7 @@ describe('what cannot be read of such a node', () => {
 
   it('a file that is not there is LOG_FILE_NOT_FOUND, also for a view', async () => {
     const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 10) }));
-    const failures = [search(node, { file: 'no.log' }), node.viewLog({ file: 'no.log', sizeBytes: 100 })];
+    const failures = [search(node, { src: ['=no.log'] }), node.viewLog({ file: 'no.log', sizeBytes: 100 })];
     for (const failure of await Promise.allSettled(failures))
       expect(failure.status === 'rejected' && codeOf(failure.reason)).toBe('LOG_FILE_NOT_FOUND');
   });

@@ -3,7 +3,11 @@ import {
   type ConfigHistory,
   type ConfigVersion,
   type FileRequest,
+  familySource,
+  fileSource,
+  isPattern,
   type LogFilesOptions,
+  LogSources,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -237,14 +241,14 @@ export class ContractNode implements NodeState {
   /** The mirrored part of a file: record offsets refer to it. The caller closes it. */
   async openTail({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     assertSafeName(file);
-    await this.#mirror.refresh({ file }, options);
+    await this.#mirror.refresh({ src: [fileSource(file)] }, options);
     return this.#mirror.dir.logs.open(file, options);
   }
 
   /** First and last timestamps are those of the mirrored part. */
   async logFiles(options: LogFilesOptions = {}): Promise<LogFileDetails[]> {
-    const { file } = options;
-    const { dir, facts } = await this.#open(file === undefined ? {} : { file }, options);
+    const { src } = options;
+    const { dir, facts } = await this.#open(src === undefined ? {} : { src }, options);
     return tailDetails(facts, dir, options);
   }
 
@@ -259,7 +263,7 @@ export class ContractNode implements NodeState {
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
-    if (query.file !== undefined) assertSafeName(query.file);
+    assertSafeSources(query);
     yield* followTails(this.#mirror, query, {
       ...options,
       ...(this.#pollMs !== undefined && { pollMs: this.#pollMs }),
@@ -300,12 +304,13 @@ export class ContractNode implements NodeState {
     query: Q,
     options: CallOptions,
   ): Promise<{ dir: MirrorDir; asked: Q; fix: FixEnd; facts: MirrorFacts }> {
-    const { file, family } = query;
-    if (file !== undefined) assertSafeName(file);
-    const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
+    const { src } = query;
+    assertSafeSources(query);
+    const selection = src === undefined ? {} : { src };
     await this.#mirror.refresh(selection, options);
     const facts = this.#mirror.facts(selection);
-    const problem = facts.problems.find((known) => known.file === file);
+    const { only } = new LogSources(src);
+    const problem = only?.kind === 'file' ? facts.problems.find(({ file }) => file === only.name) : undefined;
     if (problem !== undefined && !facts.files.has(problem.file)) throw toError(problem);
     const { dir } = this.#mirror;
     const asked = withAside(query, facts);
@@ -315,12 +320,22 @@ export class ContractNode implements NodeState {
 
 /** A file in two parts is a family, unless there are others of its log: then the newer part is searched. */
 function withAside<Q extends TailQuery>(query: Q, { files, listed }: MirrorFacts): Q {
-  const { file, ...rest } = query;
-  if (file === undefined || (files.get(file)?.asideBytes ?? 0) === 0) return query;
-  const family = groupFamilies(listed.map(({ name }) => name)).find((each) =>
-    each.files.some(({ name }) => name === file),
+  if (query.src === undefined) return query;
+  const divided = groupFamilies(listed.map(({ name }) => name)).filter(
+    (family) => family.files.length === 1 && (files.get(family.files[0]?.name ?? '')?.asideBytes ?? 0) > 0,
   );
-  return family?.files.length === 1 ? ({ ...rest, family: family.name } as Q) : query;
+  const src = query.src.flatMap((text) => {
+    const logs = new LogSources([text]);
+    const whole = divided.filter((family) => family.files.some(({ name }) => logs.hasFile(name, family.name)));
+    const families = whole.map(({ name }) => familySource(name));
+    return logs.hasPatterns || families.length === 0 ? [text, ...families] : families;
+  });
+  return { ...query, src };
+}
+
+/** Throws for a name that the node cannot have. */
+function assertSafeSources({ src }: LogSelection): void {
+  for (const { kind, name } of new LogSources(src).list) if (kind === 'file' && !isPattern(name)) assertSafeName(name);
 }
 
 /** What the ends of files do not show to be old may be. */
@@ -366,7 +381,8 @@ async function tailDetails(
       };
     }),
   );
-  return options.file === undefined ? all : all.filter(({ name }) => name === options.file);
+  const logs = new LogSources(options.src);
+  return all.filter(({ name, family }) => logs.hasFile(name, family));
 }
 
 /** The part of a query that decides what may be missing from the response. */
@@ -400,7 +416,7 @@ export async function limitEnd<E extends EndFacts>(end: E, { facts, dir, query }
   if (cut.size === 0 && !isGuess) return { ...end, problems };
   const begin = isGuess
     ? Number.POSITIVE_INFINITY
-    : earliestTime(await dir.logs.details(), { cut, isWithAside: query.file === undefined });
+    : earliestTime(await dir.logs.details(), { cut, isWithAside: new LogSources(query.src).only?.kind !== 'file' });
   const held = files.map(([name, { heldBytes, asideBytes }]) => ({ name, heldBytes: heldBytes + asideBytes }));
   const zone = zoneText(dir.zone, { isNeeded });
   const limits = cut.size === 0 ? zone : `${heldText(held, facts)}; ${zone}`;
@@ -412,12 +428,16 @@ export async function limitEnd<E extends EndFacts>(end: E, { facts, dir, query }
   };
 }
 
-function createSelector({ file, family }: TailQuery, { listed }: MirrorFacts): (name: string) => boolean {
-  if (file !== undefined) return (name) => name === file;
-  if (family === undefined) return () => true;
+function createSelector({ src }: TailQuery, { listed }: MirrorFacts): (name: string) => boolean {
+  const logs = new LogSources(src);
+  if (logs.isAll) return () => true;
   const families = groupFamilies(listed.map(({ name }) => name));
-  const names = new Set(families.find(({ name }) => name === family)?.files.map(({ name }) => name));
-  return (name) => names.has(name);
+  const names = families.flatMap((family) =>
+    family.files.flatMap(({ name }) => (logs.hasFile(name, family.name) ? [name] : [])),
+  );
+  const selected = new Set(names);
+  // A file that is not listed any more is selected by its own name.
+  return (name) => selected.has(name) || logs.names('file', name);
 }
 
 interface LimitFacts {

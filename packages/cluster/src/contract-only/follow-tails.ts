@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
+import { type CallOptions, codeOf, errorMessage, LogSources } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { FollowPosition } from './follow-position.ts';
@@ -23,16 +23,17 @@ export async function* followTails(
   query: FollowQuery,
   { signal, pollMs = POLL_MS }: CallOptions & { pollMs?: number } = {},
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  const { file, family } = query;
-  const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
+  const { src } = query;
+  const selection = src === undefined ? {} : { src };
   await mirror.refresh(selection, signal ? { signal } : {});
   const controller = new AbortController();
   const leave = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', leave, { once: true });
   if (signal?.aborted) leave();
   const gaps: FollowItem[] = [];
+  const followed = new LogSources(src);
   const forget = mirror.onMissed((missed) => {
-    if (isFollowed(missed, query)) gaps.push(toGap(missed));
+    if (followed.hasFile(missed.file, familyName(missed.file))) gaps.push(toGap(missed));
   });
   const polling = new Polling(() => mirror.refresh(selection), { signal: controller.signal, pollMs });
   const position = new FollowPosition(query.start);
@@ -131,11 +132,6 @@ function toNodeItems(item: FollowItem): FollowItem[] {
   if (item.type === 'record') return [toNodeRecord(item)];
   if (item.type !== 'rotated') return [item];
   return nameOnNode(item.from) === nameOnNode(item.to) ? [] : [item];
-}
-
-function isFollowed({ file }: MissedPart, { file: wanted, family }: FollowQuery): boolean {
-  if (wanted !== undefined) return file === wanted;
-  return family === undefined || familyName(file) === family;
 }
 
 function toGap({ file, bytes }: MissedPart): FollowItem {

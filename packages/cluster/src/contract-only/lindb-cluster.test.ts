@@ -177,7 +177,7 @@ it('what was copied is the recording of the node, masked and private, also for t
   expect(messages(after.records)).toEqual(messages(before.records));
   expect(after.records.map(({ cursor }) => cursor)).toEqual(before.records.map(({ cursor }) => cursor));
   expect(after.end.members).toMatchObject([{ recordedBy: 'self', asOfMs: expect.any(Number), isPartial: true }]);
-  const sql = await collect(clusterItems(next, { ...all, file: 'show_sql.log' }));
+  const sql = await collect(clusterItems(next, { ...all, src: ['=show_sql.log'] }));
   expect(messages(sql.records).join()).toContain('select 2');
 
   await lindb.restart();
@@ -204,7 +204,7 @@ function errorsOf(offsetMs: number): { text: string; times: number[] } {
 
 /** What is said of the errors of the last quarter of an hour. */
 async function recentErrors(cluster: LocalCluster) {
-  const query = { ...NEWEST, family: 'lind-broker.log', minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
+  const query = { ...NEWEST, src: ['lind-broker.log'], minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
   const { records, end } = await collect(clusterItems(cluster, { ...query, nodes: ['lindb'] }));
   const { nodes } = await cluster.nodes();
   return {
@@ -240,7 +240,7 @@ it.each([0, 8, -3.5, 5.75])('the zone of a node of LinDB is learned from what it
   const name = { 0: 'UTC', 8: 'UTC+08:00', '-3.5': 'UTC-03:30', 5.75: 'UTC+05:45' }[hours];
   expect(node?.timeZone).toBe(name);
   expect(node?.lastRecordMs).toBeLessThanOrEqual(Date.now() + 1000);
-  const all = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'], family: 'lind-broker.log' }));
+  const all = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'], src: ['lind-broker.log'] }));
   expect(all.end.members[0]?.detail).toContain(`; times read in the zone ${name} (by the clock of the node)`);
 });
 
@@ -273,7 +273,7 @@ it('a follow that began before the zone was known goes on in it, without losing 
   const followed: ClusterFollowItem[] = [];
   const controller = new AbortController();
   const following = (async () => {
-    const request = { start: { back: 1 }, nodes: ['lindb'], family: 'lind-broker.log' };
+    const request = { start: { back: 1 }, nodes: ['lindb'], src: ['lind-broker.log'] };
     for await (const batch of cluster.followLogs(request, { signal: controller.signal })) followed.push(...batch);
   })();
   const said = () => followed.flatMap((item) => (item.type === 'record' ? [item.message] : []));

@@ -170,9 +170,9 @@ it('one that does not respond is retried', async () => {
 const NAMED: [string, (node: NodeState, file: string) => Promise<unknown>][] = [
   ['a view', (node, file) => node.viewLog({ file, sizeBytes: 100 })],
   ['an opening', (node, file) => node.openLog({ file })],
-  ['a search', (node, file) => collectItems(searchItems(node, { ...SEARCH, file }))],
-  ['a follow', (node, file) => collectItems(node.followLogs({ file, start: 'end' }))],
-  ['a histogram', (node, file) => node.logHistogram({ file, buckets: 1 })],
+  ['a search', (node, file) => collectItems(searchItems(node, { ...SEARCH, src: [`=${file}`] }))],
+  ['a follow', (node, file) => collectItems(node.followLogs({ src: [`=${file}`], start: 'end' }))],
+  ['a histogram', (node, file) => node.logHistogram({ src: [`=${file}`], buckets: 1 })],
 ];
 
 it.each(NAMED)(

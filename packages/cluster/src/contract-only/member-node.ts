@@ -3,10 +3,12 @@ import {
   codeOf,
   type ErrorCode,
   type FollowOptions,
+  isPattern,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
   type NodeState,
+  parseLogSource,
   type ViewRequest,
 } from '@porthole/contract';
 import { assertSafeName } from '@porthole/logs';
@@ -224,8 +226,10 @@ export class MemberNode extends DelegatedNode implements NodeState {
 }
 
 /** Throws for a name that no node serves, however deep its logs lie: the member is not asked at all. */
-function checkFileName(request: { file?: unknown } = {}): void {
-  if (typeof request.file === 'string') assertSafeName(request.file, Number.POSITIVE_INFINITY);
+function checkFileName({ file, src = [] }: { file?: string; src?: readonly string[] } = {}): void {
+  const sources = src.map(parseLogSource).filter(({ kind, name }) => kind === 'file' && !isPattern(name));
+  for (const name of [...(file === undefined ? [] : [file]), ...sources.map((source) => source.name)])
+    assertSafeName(name, Number.POSITIVE_INFINITY);
 }
 
 function withoutText(item: FollowItem): FollowItem {

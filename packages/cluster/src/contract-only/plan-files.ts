@@ -1,3 +1,4 @@
+import { LogSources } from '@porthole/contract';
 import { groupFamilies, isSafeName } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 
@@ -42,12 +43,12 @@ export function planFiles(
   }
   const compressed: string[] = [];
   const live: string[] = [];
+  const logs = new LogSources(selection.src);
   const rotated: string[] = [];
   for (const { name: family, files } of groupFamilies([...sizes.keys()])) {
     // Sorted oldest first.
     for (const file of files.toReversed()) {
-      if (selection.file !== undefined && selection.file !== file.name) continue;
-      if (selection.family !== undefined && selection.family !== family) continue;
+      if (!logs.hasFile(file.name, family)) continue;
       if (file.compressed) compressed.push(file.name);
       else (file.state === 'live' ? live : rotated).push(file.name);
     }

@@ -148,7 +148,7 @@ it('whatever happens to a log, nothing is emitted twice or out of order, and wha
           limit: 10_000,
           before: 0,
           after: 0,
-          file: NAME,
+          src: [`=${NAME}`],
         }))
           for (const item of batch) if (item.type === 'record') found.push(numberOf(item));
         const whole = found.filter((number) => !Number.isNaN(number) && !disk.halves.has(number));

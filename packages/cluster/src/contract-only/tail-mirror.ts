@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
+import { type CallOptions, codeOf, errorMessage, LogSources } from '@porthole/contract';
 import { groupFamilies, type LocalTimes, LocalTimesReader } from '@porthole/logs';
 import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
@@ -171,7 +171,7 @@ export class TailMirror {
     for (const [part, { readMs }] of this.#refreshed)
       if (startedMs - readMs > this.#freshMs) this.#refreshed.delete(part);
     this.#refreshed.set(selectionKey(selection), { readMs: performance.now(), atMs });
-    if (selection.file === undefined && selection.family === undefined) await this.#options.onRead?.(atMs);
+    if (new LogSources(selection.src).isAll) await this.#options.onRead?.(atMs);
   }
 
   async #list(): Promise<LogEntry[]> {
@@ -435,8 +435,8 @@ function joinTimes(known: LocalTimes, added: LocalTimes): LocalTimes {
   return { hasLocal: known.hasLocal || added.hasLocal, ...(Number.isFinite(newestMs) && { newestMs }) };
 }
 
-function selectionKey({ file, family }: LogSelection): string {
-  return JSON.stringify([file, family]);
+function selectionKey({ src = [] }: LogSelection): string {
+  return JSON.stringify(src);
 }
 
 /** The text after the known part of a file. */

@@ -8,6 +8,7 @@ import {
   type Member,
   type MemberSelection,
   type NodeState,
+  namedNodes,
   PATHS,
   PortholeError,
   type RecordingHead,
@@ -75,7 +76,7 @@ export interface Peers {
   /** Throws MEMBER_NOT_FOUND. */
   get(id: string): RegisteredPeer;
   /** Throws MEMBER_NOT_FOUND for an unknown id that is not a pattern. */
-  select(selection: MemberSelection): readonly RegisteredPeer[];
+  select(selection: MemberSelection, departed?: ReadonlySet<string>): readonly RegisteredPeer[];
   /** Memory budget shared by the responses of all members. */
   readonly responses?: SharedBudget;
 }
@@ -228,10 +229,10 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return peer;
   };
 
-  const select = (selection: MemberSelection): readonly RegisteredPeer[] => {
+  const select = (selection: MemberSelection, departed: ReadonlySet<string> = new Set()): readonly RegisteredPeer[] => {
     const peers = all();
-    for (const name of selection.nodes ?? []) {
-      if (!isPattern(name) && !known.has(name)) throw memberNotFound(name, peers);
+    for (const name of namedNodes(selection)) {
+      if (!isPattern(name) && !known.has(name) && !departed.has(name)) throw memberNotFound(name, peers);
     }
     return peers.filter(({ member }) => isSelected(member, selection));
   };

@@ -6,7 +6,9 @@ import {
   type ConfigOptions,
   type ConfigVersion,
   type FileRequest,
+  familySource,
   formatSpan,
+  LogSources,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -136,9 +138,9 @@ export class RecordedNode implements NodeState {
         continue;
       }
       const records = recordsOf<FoundRecord>(item).map((record) => this.#toMember(record));
-      yield batchOf(
-        query.file === undefined || this.#isCopy ? records : records.filter(({ file }) => file === query.file),
-      );
+      const logs = new LogSources(query.src);
+      const isAsked = ({ file }: FoundRecord) => logs.hasFile(file, this.#recording.familyOf(file));
+      yield batchOf(this.#isCopy ? records : records.filter(isAsked));
     }
   }
 
@@ -200,18 +202,25 @@ export class RecordedNode implements NodeState {
   }
 
   /** A file of the member is a part of a family here. */
-  #select<Q extends LogSelection & RecordFilter>(asked: Q): Omit<Q, 'file'> {
-    if (this.#isCopy) return asked;
-    const { file, ...query } = asked;
-    const family = query.family ?? (file === undefined ? undefined : this.#recording.familyOf(file));
-    if (family === undefined) return query;
-    if (!this.#recording.hasFamily(family) || (file !== undefined && !this.#recording.files.includes(file)))
-      throw this.#notRecorded(`records of ${JSON.stringify(file ?? family)}`);
-    const names = this.#recording.files.filter((name) => this.#recording.familyOf(name) === family);
-    // A search leaves out the other files of the family; counts cannot.
-    if (file !== undefined && names.length > 1 && !('order' in query))
-      throw this.#notRecorded(`${JSON.stringify(file)} apart from the other files of ${JSON.stringify(family)}`);
-    return { ...query, family };
+  #select<Q extends LogSelection & RecordFilter>(query: Q): Q {
+    const logs = new LogSources(query.src);
+    if (this.#isCopy || logs.isAll) return query;
+    const chosen = new Set<string>();
+    for (const file of this.#recording.files) {
+      const family = this.#recording.familyOf(file);
+      if (logs.hasFile(file, family)) chosen.add(family);
+    }
+    if (chosen.size === 0)
+      throw this.#notRecorded(`records of ${logs.list.map(({ name }) => JSON.stringify(name)).join(', ')}`);
+    // A search leaves out the other files of a family; counts cannot.
+    const others = this.#recording.files.filter((file) => {
+      const family = this.#recording.familyOf(file);
+      return chosen.has(family) && !logs.hasFile(file, family);
+    });
+    const [other] = others;
+    if (other !== undefined && !('order' in query))
+      throw this.#notRecorded(`the selected files apart from ${JSON.stringify(other)}, which is of the same log`);
+    return { ...query, src: [...chosen].map(familySource) };
   }
 
   /** Positions of the member as positions of the recording. */

@@ -248,7 +248,7 @@ describe('a recorder', () => {
       for await (const chunk of view?.chunks ?? []) chunks.push(chunk);
       expect(Buffer.concat(chunks).toString()).toBe('one\ntwo\nthree\n');
     });
-    const query = { order: 'oldest', limit: 10, before: 0, after: 0, family: 'notes.log' } as const;
+    const query = { order: 'oldest', limit: 10, before: 0, after: 0, src: ['notes.log'] } as const;
     const { records } = await collectResponse(state?.search(query) as never);
     expect(records.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
     expect(await messages(world.recordings)).toEqual(['a-0', 'a-1']);

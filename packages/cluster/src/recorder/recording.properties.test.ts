@@ -81,7 +81,7 @@ class World {
   /** The records of one log of the member, oldest first. */
   async records(log: string): Promise<FoundRecord[]> {
     const hasLog = readdirSync(this.node.dir).some((name) => name.startsWith(log));
-    return hasLog ? (await collect(this.node.logs, { family: log })).records : [];
+    return hasLog ? (await collect(this.node.logs, { src: [log] })).records : [];
   }
 
   #write({ log, lines, text }: Extract<Step, { kind: 'write' }>): void {
@@ -163,7 +163,7 @@ describe('a recording', () => {
               expect(maxBytes === 3000 || all.length === 0).toBe(true);
               continue;
             }
-            const { records } = await collect(searchable(node), { family: log });
+            const { records } = await collect(searchable(node), { src: [log] });
             expect(records.map(short)).toEqual(all.slice(all.length - records.length).map(short));
             if (maxBytes > 3000) expect(records.length).toBe(all.length);
           }
@@ -185,19 +185,19 @@ describe('a recording', () => {
             await world.run(taken);
           const log = LOGS.find((name) => readdirSync(world.node.dir).some((file) => file.startsWith(name)));
           if (!log) return;
-          const all = (await collect(world.node.logs, { family: log, order })).records;
+          const all = (await collect(world.node.logs, { src: [log], order })).records;
           await withRecorded(world, async (node) => {
-            const first = await collect(searchable(node), { family: log, order, limit: 1 + (at % all.length) });
+            const first = await collect(searchable(node), { src: [log], order, limit: 1 + (at % all.length) });
             expect(first.records.map(short)).toEqual(all.slice(0, first.records.length).map(short));
             const rest = all.slice(first.records.length).map(short);
             const cursors = [first.end?.cursor, first.records.at(-1)?.cursor].filter((cursor) => cursor != null);
             for (const cursor of cursors)
               for (const logs of [world.node.logs, searchable(node)])
-                expect((await collect(logs, { family: log, order, start: { cursor } })).records.map(short)).toEqual(
+                expect((await collect(logs, { src: [log], order, start: { cursor } })).records.map(short)).toEqual(
                   rest,
                 );
             const own = all[first.records.length - 1]?.cursor ?? '';
-            const continued = await collect(searchable(node), { family: log, order, start: { cursor: own } });
+            const continued = await collect(searchable(node), { src: [log], order, start: { cursor: own } });
             expect(continued.records.map(short)).toEqual(rest);
           });
         },

@@ -3,8 +3,10 @@ import {
   type ClusterLogFiles,
   codeOf,
   type LogFilesOptions,
-  type LogFilesRequest,
+  LogSources,
   type MemberReport,
+  type MemberSelection,
+  sourcesOf,
 } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
@@ -27,13 +29,14 @@ interface ListedFiles {
 /** The log files of all members, by member and name. */
 export async function clusterFiles(
   deps: StateDeps,
-  { file, ...request }: LogFilesRequest,
+  request: MemberSelection,
   options: CallOptions = {},
 ): Promise<ClusterLogFiles> {
   const peers = chooseMembers(deps, request);
   let remaining = MAX_ALL_FILES;
   const call = async (member: QueriedMember, callOptions: CallOptions): Promise<ListedFiles> => {
-    const all = await fetchFiles(member, file === undefined ? callOptions : { ...callOptions, file });
+    const src = sourcesOf(member.member, request) ?? [];
+    const all = await fetchFiles(member, src.length === 0 ? callOptions : { ...callOptions, src });
     const files = all.slice(0, Math.min(remaining, MAX_FILES));
     remaining -= files.length;
     return { files, total: all.length };
@@ -61,7 +64,8 @@ async function fetchFiles({ state, clock }: QueriedMember, options: LogFilesOpti
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
   const listed = describeByName(await state.listLogs(options));
-  return options.file === undefined ? listed : listed.filter(({ name }) => name === options.file);
+  const logs = new LogSources(options.src);
+  return listed.filter(({ name, family }) => logs.hasFile(name, family));
 }
 
 function correctTimes(file: LogFileDetails, clock: SteppedClock): ListedFile {

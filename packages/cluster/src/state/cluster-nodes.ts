@@ -67,7 +67,7 @@ async function inspectAll(
   const responses = await fanOut<NodeFacts, ChosenMember>(
     members,
     async ({ member: { id }, state }, callOptions) => {
-      const queried = { id, state, clock: roundClock(clocks.of(id)) };
+      const queried = { state, clock: roundClock(clocks.of(id)) };
       return inspectMember(queried, { ...callOptions, timeoutMs, countMs: countMs(), nowMs });
     },
     { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },

@@ -25,6 +25,8 @@ export interface NodeFacts {
   archive?: ShippingLag;
 }
 
+type InspectedMember = Pick<QueriedMember, 'state' | 'clock'>;
+
 export interface InspectOptions extends CallOptions {
   timeoutMs: number;
   /** How long its files and errors are waited for; by default, as long as the timeout allows. */
@@ -35,7 +37,7 @@ export interface InspectOptions extends CallOptions {
 export const UNKNOWN_FACTS = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
 
 /** Requests what is shown of a member in the list of nodes. Rejects if it cannot describe itself. */
-export async function inspectMember(member: QueriedMember, options: InspectOptions): Promise<NodeFacts> {
+export async function inspectMember(member: InspectedMember, options: InspectOptions): Promise<NodeFacts> {
   const { signal, responseBudget } = options;
   const callOptions = { ...(signal && { signal }), ...(responseBudget && { responseBudget }) };
   const startedMs = performance.now();
@@ -52,7 +54,7 @@ export async function inspectMember(member: QueriedMember, options: InspectOptio
   return { ...facts, timeZone, lastRecordMs, recentErrors };
 }
 
-async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<NodeFacts> {
+async function describeMember({ state }: InspectedMember, options: CallOptions): Promise<NodeFacts> {
   try {
     const { node, timeZone = null, uptimeMs = null, problems, ...rest } = await state.describe(options);
     const archive = readLag(rest.archive);
@@ -85,14 +87,14 @@ function readProblems(problems: unknown): NodeProblem[] {
 }
 
 /** Uses the file details, which are cached: cheaper than a search for one record. */
-async function newestTime({ state, clock }: QueriedMember, options: CallOptions): Promise<number | null> {
+async function newestTime({ state, clock }: InspectedMember, options: CallOptions): Promise<number | null> {
   const files = await state.logFiles(options);
   const newest = files.reduce((latest, { lastTimeMs }) => Math.max(latest, lastTimeMs ?? -Infinity), -Infinity);
   return Number.isFinite(newest) ? newest - clock.offsetMs : null;
 }
 
 async function countErrors(
-  { state, clock }: QueriedMember,
+  { state, clock }: InspectedMember,
   { signal, nowMs }: { signal: AbortSignal; nowMs: number },
 ): Promise<number | null> {
   const toMs = nowMs + clock.offsetMs;

@@ -162,13 +162,13 @@ export class PublishedStates {
 
   /** Publishes the state of this node if it is old, or if something else than a count has changed. */
   async renew(): Promise<void> {
-    const { self, selfId, timeoutMs, keys, nowMs, isLarge } = this.#options;
+    const { self, timeoutMs, keys, nowMs, isLarge } = this.#options;
     if (!isLarge()) return;
     const { signal } = this.#abortController;
     const { problems, timeZone, archive } = await self.describe({ signal });
     const standing = JSON.stringify([problems?.map(({ check }) => check), timeZone, archive?.problem]);
     if (standing === this.#standing && performance.now() - this.#publishedMs < RENEW_MS) return;
-    const member = { id: selfId, state: self, clock: { offsetMs: 0, uncertaintyMs: 0 } };
+    const member = { state: self, clock: { offsetMs: 0, uncertaintyMs: 0 } };
     const facts = await inspectMember(member, { signal, timeoutMs, nowMs });
     this.#standing = standing;
     this.#publishedMs = performance.now();

@@ -1,4 +1,4 @@
-import type { CallOptions, MemberClock, MemberReport, MemberSelection, NodeState } from '@porthole/contract';
+import type { CallOptions, Member, MemberClock, MemberReport, MemberSelection, NodeState } from '@porthole/contract';
 import { isSelected } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { SteppedClock } from '../fan-out/clock-steps.ts';
@@ -47,8 +47,7 @@ export function chooseMembers(
 ): readonly ChosenMember[] {
   const departed = directory.departed();
   const departedIds = new Set(departed.map(({ member }) => member.id));
-  const nodes = selection.nodes?.filter((name) => !departedIds.has(name));
-  const selected = peers.select({ ...selection, ...(nodes && { nodes }) });
+  const selected = peers.select(selection, departedIds);
   const selectedIds = new Set(selected.map(({ member }) => member.id));
   const recorded = departed
     .filter(({ member }) => isSelected(member, selection) && !selectedIds.has(member.id))
@@ -58,7 +57,7 @@ export function chooseMembers(
 
 /** A member with its clock; an unmeasured clock is assumed right. */
 export interface QueriedMember {
-  id: string;
+  member: Member;
   state: NodeState;
   clock: SteppedClock;
 }
@@ -84,8 +83,10 @@ export async function queryMembers<T>(
   const { timeoutMs, maxParallel, directory, clocks } = deps;
   const responses = await fanOut<T, ChosenMember>(
     chosen,
-    ({ member: { id }, state, departed }, options) =>
-      call({ id, state, clock: withSteps(departed ? departed.clock : clocks.of(id), clocks.steps?.(id)) }, options),
+    ({ member, state, departed }, options) => {
+      const known = departed ? departed.clock : clocks.of(member.id);
+      return call({ member, state, clock: withSteps(known, clocks.steps?.(member.id)) }, options);
+    },
     {
       timeoutMs,
       maxParallel,
@@ -117,7 +118,7 @@ export function needsRecording({ outcome }: MemberReport): boolean {
 async function queryRecorded<T>(recorded: RecordedMember, call: MemberQuery<T>): Promise<T | undefined> {
   const { member, clock, state } = recorded;
   try {
-    return await call({ id: member.id, state, clock: roundClock(clock) }, {});
+    return await call({ member, state, clock: roundClock(clock) }, {});
   } catch (error) {
     expectFailure(error);
     return undefined; // the report has the failure of the member itself

@@ -1,14 +1,7 @@
 import { PortholeError } from '@porthole/client';
-import {
-  durationText,
-  FILTER_ROWS,
-  formatSourceText,
-  isLabelName,
-  parseSourceText,
-  parseSpan,
-  timeText,
-} from '@porthole/contract';
+import { durationText, FILTER_ROWS, isLabelName, parseSpan, timeText } from '@porthole/contract';
 import { labelProblem, parseLabels } from './labels.ts';
+import { formatChoice, parseChoice } from './source-text.ts';
 import {
   ALL_CONFIG,
   ALL_LOGS,
@@ -187,9 +180,9 @@ function usualTab(query: URLSearchParams): ConfigView['tab'] {
 }
 
 const SOURCES: Codec<readonly SourceChoice[]> = {
-  read: (texts) => texts.flatMap((text) => parseSourceText(text) ?? []),
-  write: (sources) => sources.map(formatSourceText),
-  problem: (text) => (parseSourceText(text) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  read: (texts) => texts.flatMap((text) => parseChoice(text) ?? []),
+  write: (sources) => sources.map(formatChoice),
+  problem: (text) => (parseChoice(text) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
 };
 
 const TERM = filter<string>('excluded');

@@ -1,15 +1,5 @@
-import {
-  computedDuration,
-  cursor,
-  flag,
-  labelName,
-  memberId,
-  recordLimit,
-  sourceTexts,
-  text,
-  timestamp,
-} from './codecs.ts';
-import { FILTER_ROWS, MEMBER_ROWS, STORE_ROWS } from './log-parameters.ts';
+import { computedDuration, cursor, flag, labelName, memberId, recordLimit, text, timestamp } from './codecs.ts';
+import { FILTER_ROWS, MEMBER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 
 /* The parameters of routes that only a cluster has: comparisons, moments, downloads, bundles. */
@@ -41,14 +31,16 @@ export const AROUND_OWN_ROWS = [
   { name: 'limit', field: 'limit', codec: recordLimit, default: 100, docs: 'aroundLimit' },
 ] as const satisfies readonly ParameterRow[];
 
-export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...MEMBER_ROWS, ...STORE_ROWS] as const;
+export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...SELECTION_ROWS] as const;
 
-export const DOWNLOAD_OWN_ROWS = [
-  { name: 'src', field: 'sources', codec: sourceTexts },
-  { name: 'prefix', field: 'withNode', codec: flag, default: false },
-] as const satisfies readonly ParameterRow[];
+export const PREFIX_ROW = {
+  name: 'prefix',
+  field: 'withNode',
+  codec: flag,
+  default: false,
+} as const satisfies ParameterRow;
 
-export const DOWNLOAD_ROWS = [DOWNLOAD_OWN_ROWS[0], ...MEMBER_ROWS, ...FILTER_ROWS, DOWNLOAD_OWN_ROWS[1]] as const;
+export const DOWNLOAD_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, PREFIX_ROW] as const;
 
 export const TICKET_ROW = { name: 'ticket', field: 'ticket', codec: text() } as const satisfies ParameterRow;
 

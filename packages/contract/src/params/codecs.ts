@@ -1,4 +1,4 @@
-import { LEVEL_NAMES } from '@porthole/logs/query';
+import { LEVEL_NAMES, parseLogSource } from '@porthole/logs/query';
 import type { Level, QueryNode } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
 import { isLabelPattern, LABEL_NAME } from '../labels.ts';
@@ -7,7 +7,6 @@ import { formatQuery } from '../query/format-query.ts';
 import { parseQuery } from '../query/parse-query.ts';
 import { quoteInput } from '../quote.ts';
 import { parseSpan, type RequestClock, readTime, timeText } from '../time/time-text.ts';
-import { parseSourceText } from './source-text.ts';
 
 /** What a value may look like, for OpenAPI, the docs and the flags of the CLI. */
 interface ParameterSchema {
@@ -129,9 +128,11 @@ function nonEmpty(refuse: () => PortholeError): Codec<string> {
   );
 }
 
-export const fileName = nonEmpty(() => new PortholeError('FILE_NAME_MISSING', 'the file name is empty'));
+function fileNameMissing(): PortholeError {
+  return new PortholeError('FILE_NAME_MISSING', 'the file name is empty');
+}
 
-export const familyName = nonEmpty(() => new PortholeError('LOG_FAMILY_NOT_FOUND', 'no log family named ""'));
+export const fileName = nonEmpty(fileNameMissing);
 
 export const cursor = nonEmpty(
   () => new PortholeError('CURSOR_INVALID', 'invalid cursor: pass a cursor exactly as a response returned it'),
@@ -316,18 +317,37 @@ export const labelPatterns = many(
 
 export const labelName = matching({ type: 'string' }, LABEL_NAME, 'the name of a label, like zone');
 
-/** Logs of members; `parseSourceText` has the grammar. */
-export const sourceTexts = many(
+const repeatedSources = many(
   { type: 'string' },
   {
     max: MAX_SELECTIONS,
-    check(value, label) {
-      const source = parseSourceText(value);
-      if (!source || !NODE_PATTERN.test(source.node))
-        throw invalidParameter(label, value, 'NODE, NODE/FAMILY or NODE/=FILE, where NODE may contain * and ?');
-    },
+    check: checkSource,
   },
 );
+
+function checkSource(value: string, label: string): void {
+  const { node, kind, name } = parseLogSource(value);
+  if (node !== '' && !NODE_PATTERN.test(node))
+    throw invalidParameter(
+      label,
+      value,
+      'FAMILY, =FILE, NODE/FAMILY or NODE/=FILE, and /FAMILY for a name with a slash',
+    );
+  if (name === '') throw kind === 'file' ? fileNameMissing() : familyNameMissing();
+}
+
+function familyNameMissing(): PortholeError {
+  return new PortholeError('LOG_FAMILY_NOT_FOUND', 'no log family named ""');
+}
+
+/** Logs, perhaps with their nodes; `parseLogSource` has the grammar. In a URL an empty one is none, and none means all. */
+export const sourceTexts: Codec<readonly string[]> = {
+  ...repeatedSources,
+  encode(values) {
+    for (const value of values) checkSource(value, '"src"');
+    return [...values];
+  },
+};
 
 /** Loose input of a request: the part of `URLSearchParams` that parsers need. */
 export interface Query {

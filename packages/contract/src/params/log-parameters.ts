@@ -2,7 +2,6 @@ import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/scan-query.ts';
 import {
   caseSensitivity,
   choice,
-  familyName,
   fileName,
   flag,
   floors,
@@ -12,6 +11,7 @@ import {
   nodePatterns,
   query,
   recordStore,
+  sourceTexts,
   text,
   texts,
   timestamp,
@@ -37,14 +37,11 @@ export const STORE_ROWS = [
   { name: 'floor', field: 'floors', codec: floors },
 ] as const satisfies readonly ParameterRow[];
 
-/** Which logs. */
-export const LOG_ROWS = [
-  { name: 'file', field: 'file', codec: fileName },
-  { name: 'family', field: 'family', codec: familyName },
-] as const satisfies readonly ParameterRow[];
+/** Which logs, perhaps of which nodes. */
+export const SOURCE_ROW = { name: 'src', field: 'src', codec: sourceTexts } as const satisfies ParameterRow;
 
 /** Which logs of which nodes. */
-export const SELECTION_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...LOG_ROWS] as const;
+export const SELECTION_ROWS = [...MEMBER_ROWS, SOURCE_ROW, ...STORE_ROWS] as const;
 
 /** Which records. Every condition that is given must hold. */
 export const FILTER_ROWS = [
@@ -66,11 +63,7 @@ export const CONFIG_ROWS = [
 ] as const satisfies readonly ParameterRow[];
 
 /** Which files are described. */
-export const LOG_FILES_OWN_ROWS = [
-  { name: 'file', field: 'file', codec: fileName, docs: 'describedFile' },
-] as const satisfies readonly ParameterRow[];
-
-export const LOG_FILES_ROWS = [...MEMBER_ROWS, ...LOG_FILES_OWN_ROWS] as const;
+export const LOG_FILES_ROWS = [...MEMBER_ROWS, SOURCE_ROW] as const;
 
 /* The parameters of the routes that return the bytes of one file. */
 

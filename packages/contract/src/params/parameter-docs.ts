@@ -2,7 +2,7 @@ import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/scan-query.ts';
 import type {
   AROUND_OWN_ROWS,
   BUNDLE_OWN_ROWS,
-  DOWNLOAD_OWN_ROWS,
+  PREFIX_ROW,
   TICKET_FOR_ROW,
   TICKET_ROW,
   VIEW_NAME_ROW,
@@ -18,12 +18,11 @@ import {
   type CONFIG_ROWS,
   type FILE_ROWS,
   type FILTER_ROWS,
-  type LOG_FILES_OWN_ROWS,
-  type LOG_ROWS,
   MAX_TERMS,
   type MEMBER_ROWS,
   type RANGE_ROWS,
   type SELECTION_ROWS,
+  type SOURCE_ROW,
   type STORE_ROWS,
   type VIEW_ROWS,
 } from './log-parameters.ts';
@@ -50,19 +49,13 @@ import {
 } from './record-parameters.ts';
 
 const NOT_IN_GRPC = { absent: 'gRPC has no such request' };
-const BY_ARGUMENT = { absent: 'the WHERE argument names logs and files' };
 
-const LOG_DOCS: DocsOf<typeof LOG_ROWS> = {
-  file: {
-    meaning: 'One file, by name. Without `file` and `family`, all files; not both.',
-    proto: 'file',
-    cli: BY_ARGUMENT,
-  },
-  family: {
+const SOURCE_DOCS: DocsOf<readonly [typeof SOURCE_ROW]> = {
+  src: {
     meaning:
-      'One log: the live file and its rotated and compressed files, by the family name that `/api/v1/log/files` returns.',
-    proto: 'family',
-    cli: BY_ARGUMENT,
+      'Logs: `FAMILY` (a live file with its rotated and compressed files, by the name that `/api/v1/log/files` returns) or `=FILE` on the selected nodes, `NODE/FAMILY` or `NODE/=FILE` on that node, which selects it, too. Names may have `*` and `?`; a family whose name has a slash is `/FAMILY`. May be given up to 64 times; without it, all logs.',
+    proto: 'src',
+    cli: { absent: 'the WHERE argument names logs and files' },
   },
 };
 
@@ -143,12 +136,7 @@ const HTTP_ONLY = { absent: 'there over HTTP only' };
 const HTTP_HEADER = { absent: 'a header of HTTP' };
 const RESUMED = { absent: 'the CLI resumes by itself' };
 
-const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS | typeof LOG_FILES_OWN_ROWS> = {
-  describedFile: {
-    meaning: 'Only this file, with `learned`: what its lines are read as, and how that was learned.',
-    proto: { absent: 'the list of files has no request' },
-    cli: { absent: 'the argument of "porthole logs formats" names it' },
-  },
+const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANGE_ROWS> = {
   requiredFile: {
     meaning: 'Name of the log file, as `/api/v1/log/list` returns it.',
     proto: 'file',
@@ -457,14 +445,8 @@ const AROUND_DOCS: DocsOf<typeof AROUND_OWN_ROWS> = {
 };
 
 const DOWNLOAD_DOCS: DocsOf<
-  typeof DOWNLOAD_OWN_ROWS | readonly [typeof TICKET_ROW, typeof TICKET_FOR_ROW, typeof VIEW_NAME_ROW]
+  readonly [typeof PREFIX_ROW, typeof TICKET_ROW, typeof TICKET_FOR_ROW, typeof VIEW_NAME_ROW]
 > = {
-  src: {
-    meaning:
-      'Logs to read: `NODE`, `NODE/FAMILY` or `NODE/=FILE`; NODE may contain `*` and `?`. May be given up to 64 times; without it, all logs.',
-    proto: NOT_IN_GRPC,
-    cli: BROWSER_DOWNLOAD,
-  },
   prefix: {
     meaning: '`true`: each record begins with the id of its node and a colon.',
     defaultText: 'false',
@@ -573,7 +555,7 @@ const EVENT_DOCS: DocsOf<
 const DOCS = {
   ...CONFIG_DOCS,
   ...EVENT_DOCS,
-  ...LOG_DOCS,
+  ...SOURCE_DOCS,
   ...FILTER_DOCS,
   ...PAGE_DOCS,
   ...SEARCH_DOCS,

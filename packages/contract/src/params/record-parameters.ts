@@ -13,7 +13,7 @@ import {
   timestamp,
   wholeNumber,
 } from './codecs.ts';
-import { FILTER_ROWS, LOG_ROWS, MEMBER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
+import { FILTER_ROWS, MEMBER_ROWS, SELECTION_ROWS, SOURCE_ROW } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 
 /* The parameters of searches, follows and counts. */
@@ -78,7 +78,7 @@ export const POSITIONS_ROW = {
 
 export const FOLLOW_ROWS = [
   ...MEMBER_ROWS,
-  ...LOG_ROWS,
+  SOURCE_ROW,
   ...FILTER_ROWS,
   BACK_ROW,
   { ...TIME_ROW, docs: 'followTime' },

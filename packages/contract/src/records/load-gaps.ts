@@ -1,3 +1,4 @@
+import { familySource, fileSource } from '@porthole/logs/query';
 import type { FollowItem, FollowQuery, FoundRecord, SearchItem, SearchQuery, StartPoint } from '@porthole/logs/types';
 import type { ClusterFollowItem, ClusterItem, ClusterRecord } from '../cluster-state.ts';
 import { codeOf, ERROR_KINDS, errorMessage } from '../errors/errors.ts';
@@ -91,7 +92,7 @@ class GapLoad {
   readonly #gap: Gap;
   readonly #request: FollowQuery;
   readonly #loading: GapLoading & { clocks: ClockOffsets };
-  #selection: Pick<SearchQuery, 'file' | 'family'>;
+  #src: readonly string[];
   #start: StartPoint | undefined;
   #limit = PAGE_RECORDS;
   #isReported = false;
@@ -104,7 +105,7 @@ class GapLoad {
     this.#gap = gap;
     this.#request = request;
     this.#loading = loading;
-    this.#selection = { family: gap.family };
+    this.#src = [familySource(gap.family)];
     if (gap.after !== null) this.#start = { cursor: gap.after };
   }
 
@@ -174,11 +175,11 @@ class GapLoad {
   }
 
   #query(): SearchQuery {
-    const { start: _start, file: _file, family: _family, ...wanted } = this.#request;
+    const { start: _start, src: _src, ...wanted } = this.#request;
     const { until } = this.#gap;
     return {
       ...wanted,
-      ...this.#selection,
+      src: this.#src,
       order: 'oldest',
       limit: this.#limit,
       before: 0,
@@ -190,10 +191,10 @@ class GapLoad {
 
   #adapt(error: unknown): 'try another way' | 'skip' | 'wait' | 'give up' {
     const code = codeOf(error);
-    const { file } = this.#request;
-    if (code === 'LOG_FAMILY_NOT_FOUND' && file !== undefined && this.#selection.file === undefined) {
+    const file = fileSource(this.#gap.family);
+    if (code === 'LOG_FAMILY_NOT_FOUND' && this.#src[0] !== file) {
       // A rotated file that is followed by its own name is not a family of that name.
-      this.#selection = { file };
+      this.#src = [file];
       return 'try another way';
     }
     if (code === 'PARAMETER_INVALID' && this.#limit === PAGE_RECORDS) {

@@ -1,12 +1,17 @@
-import type { LogSelection, RecordFilter } from '@porthole/logs/types';
+import type { RecordFilter } from '@porthole/logs/types';
 import type { AroundRequest } from '../cluster-state.ts';
 import { PortholeError } from '../errors/errors.ts';
-import { type ConfigDiffRequest, MEMBER_ID, type MemberSelection } from '../member.ts';
+import {
+  type ConfigDiffRequest,
+  MEMBER_ID,
+  type MemberSelection,
+  type SelectableMember,
+  sourcesOf,
+} from '../member.ts';
 import { AROUND_ROWS, BUNDLE_ROWS, CONFIG_DIFF_ROWS, DOWNLOAD_ROWS } from '../params/cluster-parameters.ts';
 import type { Query } from '../params/codecs.ts';
-import { MEMBER_ROWS, STORE_ROWS } from '../params/log-parameters.ts';
+import { MEMBER_ROWS, SOURCE_ROW, STORE_ROWS } from '../params/log-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
-import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import { parseConditions, type SearchLimits } from './record-requests.ts';
 
@@ -23,20 +28,29 @@ export function decodeMemberId(segment: string): string {
   throw new PortholeError('MEMBER_NOT_FOUND', message);
 }
 
-/** Each field of a selection has a parameter. */
-const SELECTION_FIELDS: readonly (keyof MemberSelection)[] = [...MEMBER_ROWS, ...STORE_ROWS].map(({ field }) => field);
+/** What of a selection only a cluster takes; each has a parameter. */
+const CLUSTER_FIELDS = [...MEMBER_ROWS, ...STORE_ROWS].map(({ field }) => field);
 
-/** Which members a request is about, and nothing else of it. */
+type ClusterField = (typeof CLUSTER_FIELDS)[number];
+
+/** Which members a request is about and which of their logs, and nothing else of it. */
 export function pickMembers(request: MemberSelection): Omit<MemberSelection, 'store' | 'floors'> {
-  const picked = MEMBER_ROWS.flatMap(({ field }) => (request[field] === undefined ? [] : [[field, request[field]]]));
-  return Object.fromEntries(picked);
+  const fields = [...MEMBER_ROWS, SOURCE_ROW].map(({ field }) => field);
+  return Object.fromEntries(fields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])));
 }
 
-/** A request as one member is sent it. */
-export function withoutSelection<R extends MemberSelection>(request: R): Omit<R, keyof MemberSelection> {
+/** A request as one node is sent it that answers alone. */
+export function withoutSelection<R extends MemberSelection>(request: R): Omit<R, ClusterField> {
   const own: R = { ...request };
-  for (const field of SELECTION_FIELDS) delete own[field];
+  for (const field of CLUSTER_FIELDS) delete own[field];
   return own;
+}
+
+/** The same as one of several is sent it: for the logs that are selected of it. */
+export function requestOf<R extends MemberSelection>(member: SelectableMember, request: R): Omit<R, ClusterField> {
+  const { src: _src, ...own } = withoutSelection(request);
+  const src = sourcesOf(member, request) ?? [];
+  return (src.length === 0 ? own : { ...own, src }) as Omit<R, ClusterField>;
 }
 
 export function parseMemberSelection(query: Query): MemberSelection {
@@ -68,8 +82,7 @@ function toAroundTarget(target: {
 }
 
 export interface DownloadRequest {
-  /** One request to the cluster each. */
-  sources: (LogSelection & MemberSelection)[];
+  selection: MemberSelection;
   filter: RecordFilter;
   /** Each line with the node it is from. */
   withNode: boolean;
@@ -77,20 +90,11 @@ export interface DownloadRequest {
 
 /** Which records are downloaded: those of the sources that match. */
 export function parseDownloadRequest(query: Query, clock: RequestClock): DownloadRequest {
-  const { sources = [], nodes, role, labels, withNode, ...filter } = parseConditions(DOWNLOAD_ROWS, query, { clock });
-  const members = pickMembers({
-    ...(nodes && { nodes }),
-    ...(role !== undefined && { role }),
-    ...(labels && { labels }),
-  });
-  const groups = new Map<string, { nodes: string[]; log: LogSelection }>();
-  for (const source of sources.flatMap((text) => parseSourceText(text) ?? [])) {
-    const log = source.log === null ? {} : { [source.log.kind]: source.log.name };
-    const key = JSON.stringify(log);
-    groups.set(key, { log, nodes: [...(groups.get(key)?.nodes ?? []), source.node] });
-  }
-  const named = [...groups.values()].map(({ nodes: of, log }) => ({ ...log, ...members, nodes: of }));
-  return { sources: named.length === 0 ? [members] : named, filter, withNode };
+  const { withNode, ...request } = parseConditions(DOWNLOAD_ROWS, query, { clock });
+  const { src, ...filter } = withoutSelection(request);
+  const { store, floors } = request;
+  const selection = { ...pickMembers(request), ...(store && { store }), ...(floors && { floors }) };
+  return { selection, filter, withNode };
 }
 
 /** Which members a support bundle is of, and the time range of its logs. */

@@ -11,7 +11,7 @@ describe('a histogram request', () => {
     ['bucket=1m', { bucketMs: 60_000, buckets: 60 }],
     ['bucket=1', { bucketMs: 1, buckets: 60 }],
     ['bucket=250ms&buckets=1000', { bucketMs: 250, buckets: 1000 }],
-    ['family=a.log&from=@0.001&level=warn', { family: 'a.log', fromMs: 1, minLevel: 'WARN', buckets: 60 }],
+    ['src=a.log&from=@0.001&level=warn', { src: ['a.log'], fromMs: 1, minLevel: 'WARN', buckets: 60 }],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
   });
@@ -39,7 +39,7 @@ describe('a digest request', () => {
     ['limit=1000&newSince=1h', { limit: 1000, newSinceMs: CLOCK.nowMs - 3_600_000 }],
     ['newSince=0&onlyNew=true', { limit: 50, newSinceMs: 0, onlyNew: true }],
     ['onlyNew=false', { limit: 50 }],
-    ['file=a&q=x', { file: 'a', terms: ['x'], limit: 50 }],
+    ['src==a&q=x', { src: ['=a'], terms: ['x'], limit: 50 }],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
   });
@@ -50,7 +50,7 @@ describe('a digest request', () => {
     ['newSince=then', /^PARAMETER_INVALID: invalid "newSince" "then"/],
     ['onlyNew=1', /^PARAMETER_INVALID: invalid "onlyNew"/],
     ['onlyNew=true', /^PARAMETER_INVALID: "onlyNew" needs "newSince"/],
-    ['file=a&family=b', /^PARAMETER_INVALID/],
+    ['src=b%20c/d', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);
   });

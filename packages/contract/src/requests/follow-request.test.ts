@@ -15,8 +15,8 @@ describe('a follow request', () => {
     ['cursor=abc', { start: { cursor: 'abc' } }],
     ['cursor=abc&time=0', { start: { cursor: 'abc', sinceMs: 0 } }],
     [
-      'family=a.log&level=error&q=x&raw=true',
-      { family: 'a.log', minLevel: 'ERROR', terms: ['x'], raw: true, start: 'end' },
+      'src=a.log&level=error&q=x&raw=true',
+      { src: ['a.log'], minLevel: 'ERROR', terms: ['x'], raw: true, start: 'end' },
     ],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
@@ -37,7 +37,7 @@ describe('a follow request', () => {
     ['back=1&cursor=a', /^PARAMETER_INVALID: give one of/],
     ['back=1&cursor=a&time=0', /^PARAMETER_INVALID: give one of/],
     ['raw=1', /^PARAMETER_INVALID: invalid "raw"/],
-    ['file=a&family=b', /^PARAMETER_INVALID/],
+    ['src=a/b&src=b%20c/d', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);
     expect(describeRefusal(() => parse(query, 'seen'))).toMatch(refusal);

@@ -11,17 +11,19 @@ const selection = (query: string) => {
 describe('a selection', () => {
   it.each([
     ['', {}],
-    ['file=&family=', {}],
-    ['file=a.log', { file: 'a.log' }],
-    ['family=a.log&file=', { family: 'a.log' }],
-    ['file=..%2Fx', { file: '../x' }], // what is safe is decided where the directory is
+    ['src=', {}],
+    ['src==a.log', { src: ['=a.log'] }],
+    ['src=a.log&src=&src=/b/c.log', { src: ['a.log', '/b/c.log'] }],
+    ['src==..%2Fx', { src: ['=../x'] }], // what is safe is decided where the directory is
   ])('%j', (query, expected) => {
     expect(selection(query)).toEqual(expected);
   });
 
   it.each([
-    ['file=a&family=b', /^PARAMETER_INVALID: give "file" or "family", not both$/],
-    ['file=a&file=b', /^BAD_REQUEST: .*"file" is given 2 times/],
+    ['src=b%20c/d', /^PARAMETER_INVALID: invalid "src" "b c\/d": expected FAMILY, =FILE, NODE\/FAMILY or NODE\/=FILE/],
+    ['src=a/', /^LOG_FAMILY_NOT_FOUND/],
+    ['src==', /^FILE_NAME_MISSING/],
+    [`${'src=a&'.repeat(65)}`, /^PARAMETER_INVALID: "src" is given 65 times/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => selection(query))).toMatch(refusal);
   });

@@ -1,7 +1,7 @@
+import { LogSources } from '@porthole/logs/query';
 import type {
   DigestQuery,
   FollowQuery,
-  LogSelection,
   QueryNode,
   RecordFilter,
   SearchQuery,
@@ -74,8 +74,8 @@ export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecor
     for (const name of ['record', 'offset', 'until'])
       rejectSingleNodeParameter(query, name, 'start at a "time" or a "cursor"');
   }
-  if (values.offset !== undefined && values.file === undefined)
-    throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: give its name as "file"');
+  if (values.offset !== undefined && new LogSources(values.src).only?.kind !== 'file')
+    throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: select it by "src==FILE"');
   return toSearchQuery(values, maxRecords);
 }
 
@@ -173,7 +173,7 @@ function resumeTime(lastEventId: string): number {
 }
 
 /** For requests that read no archive: without what it has, their response would look complete. */
-function rejectStore(query: Query, reason: string): void {
+export function rejectStore(query: Query, reason: string): void {
   const store = optionalValue(query, 'store');
   if (store === undefined || store === 'nodes') return;
   throw new PortholeError('PARAMETER_INVALID', `"store" cannot be ${quoteInput(store)} here: ${reason}`);
@@ -186,13 +186,11 @@ export function parseConditions<const Rows extends readonly ParameterRow[]>(
   options: ParseOptions,
 ): ParameterValues<Rows> {
   const values = parseParameters(rows, query, options);
-  const conditions = values as LogSelection & RecordFilter;
+  const conditions = values as RecordFilter;
   const label = (name: string) => {
     const row = rows.find((each) => each.name === name);
     return row === undefined ? name : (options.label ?? quotedName)(row);
   };
-  if (conditions.file !== undefined && conditions.family !== undefined)
-    throw new PortholeError('PARAMETER_INVALID', 'give "file" or "family", not both');
   const problem = rangeProblem(
     { name: label('from'), timeMs: conditions.fromMs },
     { name: label('to'), timeMs: conditions.toMs },
@@ -290,7 +288,7 @@ export function encodeView(request: FileRequest & Partial<ViewRequest>): URLSear
   return encodeParameters(VIEW_ROWS, request);
 }
 
-export function parseLogFilesRequest(query: Query): Partial<Pick<FileRequest, 'file'>> & MemberSelection {
+export function parseLogFilesRequest(query: Query): MemberSelection {
   return parseParameters(LOG_FILES_ROWS, query);
 }
 

@@ -1,3 +1,4 @@
+import { familySource, fileSource } from '@porthole/logs/query';
 import type { Level, RecordFilter } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +50,10 @@ const optional = fc.record(
   { requiredKeys: [] },
 );
 const filter: fc.Arbitrary<RecordFilter> = fc.tuple(times, optional).map(([a, b]) => ({ ...a, ...b }));
-const selection = fc.oneof(fc.constant({}), fc.record({ file: text }), fc.record({ family: text }));
+const selection = fc.oneof(
+  fc.constant({}),
+  fc.record({ src: fc.array(fc.oneof(text.map(familySource), text.map(fileSource)), { minLength: 1, maxLength: 3 }) }),
+);
 
 /** A request about records: which logs, which records, and its own fields. */
 const recordRequest = <T>(own: fc.Arbitrary<T>) =>
@@ -175,8 +179,8 @@ describe('what would be another request in a URL is refused', () => {
   it.each([
     ['an empty file name', () => encodeFile({ file: '' }), 'FILE_NAME_MISSING'],
     ['an empty file name', () => encodeView({ file: '', sizeBytes: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty file name', () => encodeCount('logDigest', { file: '', limit: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty family', () => encodeCount('logHistogram', { family: '', buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
+    ['an empty file name', () => encodeCount('logDigest', { src: ['='], limit: 1 }), 'FILE_NAME_MISSING'],
+    ['an empty family', () => encodeCount('logHistogram', { src: [''], buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
     ['an empty cursor', () => encodeFollow({ start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { record: '' } }), 'CURSOR_INVALID'],

@@ -200,19 +200,19 @@ async function expectTruth(dir: string, logs: LogDir, edited: EditedFile): Promi
   ];
   for (const filter of filters) {
     for (const order of ['oldest', 'newest'] as const) {
-      const { records: found } = await runSearch(logs, { file, order, limit: 50, ...filter });
+      const { records: found } = await runSearch(logs, { src: [`=${file}`], order, limit: 50, ...filter });
       expectSame(found, slowSearch(records, { ...filter, order }).slice(0, 50));
     }
-    const { bucketMs, buckets, untimed } = await logs.histogram({ file, ...filter, buckets: 5 });
+    const { bucketMs, buckets, untimed } = await logs.histogram({ src: [`=${file}`], ...filter, buckets: 5 });
     expect({ buckets, untimed }).toEqual(slowHistogram(records, filter, bucketMs));
   }
-  const whole = await logs.histogram({ file, bucketMs: 86_400_000, buckets: 5 });
+  const whole = await logs.histogram({ src: [`=${file}`], bucketMs: 86_400_000, buckets: 5 });
   const expected = slowHistogram(records, {}, 86_400_000);
   expect({ buckets: whole.buckets, untimed: whole.untimed }).toEqual(expected);
   const groupKeys = (all: readonly { level: unknown; source: unknown; count: number }[]) =>
     all.map(({ level, source, count }) => `${level} ${source} ${count}`).sort();
   for (const filter of [{}, { minLevel: 'WARN' as const }]) {
-    const { groups } = await logs.digest({ file, limit: 1000, ...filter });
+    const { groups } = await logs.digest({ src: [`=${file}`], limit: 1000, ...filter });
     expect(groupKeys(groups)).toEqual(groupKeys(slowDigest(records, filter)));
   }
   await expectSameAsCold(dir, logs, file);
@@ -280,20 +280,20 @@ describe('an edit in place', () => {
     const path = join(dir, 'a.log');
     writeFileSync(path, LINE.repeat(20_000));
     const logs = openDir(dir, { zone: UTC });
-    const errors = () => runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const errors = () => runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
     expect((await errors()).records).toEqual([]);
     expect((await errors()).records).toEqual([]);
-    await logs.histogram({ file: 'a.log', buckets: 1 });
-    await logs.digest({ file: 'a.log', limit: 9 });
+    await logs.histogram({ src: ['=a.log'], buckets: 1 });
+    await logs.digest({ src: ['=a.log'], limit: 9 });
     const { atime, mtime } = statSync(path);
     const fd = openSync(path, 'r+');
     writeSync(fd, 'ERROR', 5000 * LINE.length + LINE.indexOf('DEBUG'));
     closeSync(fd);
     utimesSync(path, atime, mtime);
     expect((await errors()).records).toMatchObject([{ offset: 5000 * LINE.length, level: 'ERROR' }]);
-    const { buckets } = await logs.histogram({ file: 'a.log', buckets: 1 });
+    const { buckets } = await logs.histogram({ src: ['=a.log'], buckets: 1 });
     expect(buckets).toMatchObject([{ counts: { ERROR: 1, DEBUG: 19_999 } }]);
-    const { groups } = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'ERROR' });
+    const { groups } = await logs.digest({ src: ['=a.log'], limit: 9, minLevel: 'ERROR' });
     expect(groups).toMatchObject([{ level: 'ERROR', count: 1 }]);
   });
 

@@ -47,7 +47,7 @@ function setUp() {
 }
 
 async function findErrors(logs: LogDir) {
-  const { records, end } = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+  const { records, end } = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
   return { offsets: records.map(({ offset }) => offset), isWarm: end.scannedBytes <= 2 * BLOCK_BYTES };
 }
 
@@ -59,14 +59,14 @@ describe('what was learned about blocks', () => {
     const { index, open, kept } = setUp();
     const before = open();
     expect(await findErrors(before)).toEqual(COLD);
-    const counted = await before.histogram({ file: 'a.log', buckets: 3 });
+    const counted = await before.histogram({ src: ['=a.log'], buckets: 3 });
     await before.close();
     expect(kept()).toHaveLength(1);
     expect(statSync(index).mode & 0o777).toBe(0o700);
     expect(statSync(join(index, kept()[0] ?? '')).mode & 0o777).toBe(0o600);
     const after = open();
     expect(await findErrors(after)).toEqual(WARM);
-    const again = await after.histogram({ file: 'a.log', buckets: 3 });
+    const again = await after.histogram({ src: ['=a.log'], buckets: 3 });
     expect(again.buckets).toEqual(counted.buckets);
     expect(again.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
     expect(openBelow(index)).toBe(0);
@@ -75,7 +75,7 @@ describe('what was learned about blocks', () => {
   test('is written when no search has been running for a while, and not again if nothing was learned', async () => {
     const { index, open, kept } = setUp();
     const logs = open({}, { times: { idleMs: 10 } });
-    await logs.histogram({ file: 'a.log', buckets: 1 });
+    await logs.histogram({ src: ['=a.log'], buckets: 1 });
     await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
     await eventually(() => expect(logs.usage.diskIndex).toMatchObject({ files: 1 }));
     const { ino } = statSync(join(index, kept()[0] ?? ''));
@@ -90,7 +90,7 @@ describe('what was learned about blocks', () => {
     let isDone = false;
     const searching = Promise.all(
       [1, 2].map(async () => {
-        while (!isDone) await logs.histogram({ file: 'a.log', buckets: 1 });
+        while (!isDone) await logs.histogram({ src: ['=a.log'], buckets: 1 });
       }),
     );
     try {
@@ -105,7 +105,7 @@ describe('what was learned about blocks', () => {
     const { index, open, kept, problems } = setUp();
     writeFileSync(index, 'in the way');
     const logs = open({}, { times: { idleMs: 1, latestMs: 50 } });
-    await logs.histogram({ file: 'a.log', buckets: 1 });
+    await logs.histogram({ src: ['=a.log'], buckets: 1 });
     await eventually(() => expect(problems).toEqual([`${index} is not a directory`]));
     rmSync(index);
     await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
@@ -123,7 +123,7 @@ describe('what was learned about blocks', () => {
       .slice(0, TEXT.length);
     while (statSync(path, { bigint: true }).ctimeNs === ctimeNs) writeFileSync(path, edited);
     const after = open();
-    const { records } = await runSearch(after, { file: 'a.log', minLevel: 'WARN', order: 'oldest' });
+    const { records } = await runSearch(after, { src: ['=a.log'], minLevel: 'WARN', order: 'oldest' });
     expect(records.map(({ level }) => level)).toEqual(['WARN', 'ERROR', 'ERROR']);
   });
 

@@ -143,7 +143,7 @@ class LiveLog {
   }
 
   async find(term = NEEDLE, logs = this.logs) {
-    const { records, end } = await runSearch(logs, { file: 'a.log', terms: [term] });
+    const { records, end } = await runSearch(logs, { src: ['=a.log'], terms: [term] });
     expect(end.scannedBytes + end.skippedBytes).toBe(this.sizeBytes);
     expect(end.problems ?? []).toEqual([]);
     return { found: records.length, isFast: end.scannedBytes <= FEW_BYTES };
@@ -156,7 +156,7 @@ class LiveLog {
       this.#read = { text: this.text, records: readFamilyRecords({ name: 'a.log', files }, BERLIN) };
     const { records } = this.#read;
     for (const order of ['oldest', 'newest'] as const) {
-      const { records: found } = await runSearch(this.logs, { file: 'a.log', terms: [term], order });
+      const { records: found } = await runSearch(this.logs, { src: ['=a.log'], terms: [term], order });
       const expected = slowSearch(records, { terms: [term], order });
       expect(found.map(({ offset }) => offset)).toEqual(expected.map(({ offset }) => offset));
     }

@@ -52,12 +52,21 @@ describe('what was learned from earlier scans', () => {
           const records = readFamilyRecords({ name: '', files }, BERLIN);
           for (const [wanted, direction, limit] of queries) {
             const filter = toFilter(wanted, records);
-            const { records: found } = await runSearch(logs, { file: whole.name, ...filter, order: direction, limit });
+            const { records: found } = await runSearch(logs, {
+              src: [`=${whole.name}`],
+              ...filter,
+              order: direction,
+              limit,
+            });
             expectSame(found, slowSearch(records, { ...filter, order: direction }).slice(0, limit));
-            const { bucketMs, buckets, untimed } = await logs.histogram({ file: whole.name, ...filter, buckets: 5 });
+            const { bucketMs, buckets, untimed } = await logs.histogram({
+              src: [`=${whole.name}`],
+              ...filter,
+              buckets: 5,
+            });
             expect({ buckets, untimed }).toEqual(slowHistogram(records, filter, bucketMs));
             for (const each of [filter, { minLevel: 'ERROR' as const }, { minLevel: 'WARN' as const }, {}]) {
-              const { groups } = await logs.digest({ file: whole.name, ...each, limit: 1000 });
+              const { groups } = await logs.digest({ src: [`=${whole.name}`], ...each, limit: 1000 });
               expect(byCount(groups)).toEqual(byCount(slowDigest(records, each)));
             }
           }
@@ -75,9 +84,9 @@ describe('what was learned from earlier scans', () => {
     const error = '2026-06-01 10:00:01.000\tERROR\ta.go:1\tacross the border\n';
     writeFileSync(path, lead + error.slice(0, 9));
     const logs = openDir(dir, { zone: BERLIN });
-    expect((await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' })).records).toEqual([]);
+    expect((await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' })).records).toEqual([]);
     appendFileSync(path, error.slice(9) + LINE.repeat(10_000));
-    const { records } = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const { records } = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
     expect(records).toMatchObject([{ offset: BLOCK_BYTES - 5, message: 'across the border' }]);
   });
 
@@ -85,8 +94,8 @@ describe('what was learned from earlier scans', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), LINE.repeat(30_000));
     const logs = openDir(dir, { zone: BERLIN });
-    const cold = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
-    const warm = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const cold = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
+    const warm = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
     expect(warm.records).toEqual(cold.records);
     expect(warm.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
     expect(warm.end.skippedBytes + warm.end.scannedBytes).toBeGreaterThanOrEqual(30_000 * LINE.length);
@@ -97,7 +106,7 @@ describe('what was learned from earlier scans', () => {
     const warning = LINE.replace('INFO', 'WARN').replace('10:00:00', '10:00:09');
     writeFileSync(join(dir, 'a.log'), LINE.repeat(20_000) + warning.repeat(20_000));
     const logs = openDir(dir, { zone: BERLIN });
-    const cold = await logs.digest({ file: 'a.log', limit: 9 });
+    const cold = await logs.digest({ src: ['=a.log'], limit: 9 });
     expect(cold.end.scannedBytes).toBe(40_000 * LINE.length);
     expect(cold.groups.map(({ level, count }) => [level, count]).sort()).toEqual([
       ['INFO', 20_000],
@@ -106,7 +115,7 @@ describe('what was learned from earlier scans', () => {
     const fromMs = cold.groups.find(({ level }) => level === 'WARN')?.firstMs ?? 0;
     const filters = [{}, { minLevel: 'WARN' as const }, { fromMs }];
     for (const filter of filters) {
-      const warm = await logs.digest({ file: 'a.log', limit: 9, ...filter });
+      const warm = await logs.digest({ src: ['=a.log'], limit: 9, ...filter });
       expect(warm.groups).toEqual(cold.groups.filter(({ level }) => filter === filters[0] || level === 'WARN'));
       // The last block, and one that has records of both times.
       expect(warm.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
@@ -118,19 +127,19 @@ describe('what was learned from earlier scans', () => {
     const error = LINE.replace('INFO', 'ERROR').replace('10:00:00', '10:00:09');
     writeFileSync(join(dir, 'a.log'), (LINE.repeat(500) + error).repeat(40) + error.repeat(10_000));
     const logs = openDir(dir, { zone: BERLIN });
-    const cold = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'ERROR', fromMs: 0 });
+    const cold = await logs.digest({ src: ['=a.log'], limit: 9, minLevel: 'ERROR', fromMs: 0 });
     expect(cold.groups.map(({ level, count }) => [level, count])).toEqual([['ERROR', 10_040]]);
     for (const filter of [{ fromMs: 0 }, { toMs: Number.MAX_SAFE_INTEGER }, {}]) {
-      const warm = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'ERROR', ...filter });
+      const warm = await logs.digest({ src: ['=a.log'], limit: 9, minLevel: 'ERROR', ...filter });
       expect(warm.groups).toEqual(cold.groups);
       expect(warm.end.scannedBytes).toBeLessThanOrEqual(BLOCK_BYTES);
     }
     // Lower levels are not known by that, and those above are by those below.
-    const all = await logs.digest({ file: 'a.log', limit: 9 });
+    const all = await logs.digest({ src: ['=a.log'], limit: 9 });
     expect(all.groups.map(({ count }) => count).sort()).toEqual([10_040, 20_000]);
-    const fatal = await logs.digest({ file: 'a.log', limit: 9, minLevel: 'FATAL' });
+    const fatal = await logs.digest({ src: ['=a.log'], limit: 9, minLevel: 'FATAL' });
     expect(fatal.groups).toEqual([]);
-    const again = await logs.digest({ file: 'a.log', limit: 9 });
+    const again = await logs.digest({ src: ['=a.log'], limit: 9 });
     expect(again.groups).toEqual(all.groups);
     expect(again.end.scannedBytes).toBeLessThanOrEqual(BLOCK_BYTES);
   });
@@ -141,7 +150,7 @@ describe('what was learned from earlier scans', () => {
     writeFileSync(join(dir, 'a.log'), LINE.replace('a.go', secret).repeat(20_000));
     const scrubbing = new Scrubbing();
     const logs = openDir(dir, { zone: BERLIN, scrubbing });
-    const digest = async () => (await logs.digest({ file: 'a.log', limit: 9 })).groups.map(({ source }) => source);
+    const digest = async () => (await logs.digest({ src: ['=a.log'], limit: 9 })).groups.map(({ source }) => source);
     expect(await digest()).toEqual([`${secret}:1`]);
     scrubbing.add([secret]);
     const [masked] = await digest();
@@ -158,8 +167,8 @@ describe('what was learned from earlier scans', () => {
     const first = await logs.histogram({ buckets: 5 });
     const again = await logs.histogram({ buckets: 5 });
     expect(again.buckets).toEqual(first.buckets);
-    const { groups } = await logs.digest({ file: 'f0.log', limit: 9 });
-    expect((await logs.digest({ file: 'f0.log', limit: 9 })).groups).toEqual(groups);
+    const { groups } = await logs.digest({ src: ['=f0.log'], limit: 9 });
+    expect((await logs.digest({ src: ['=f0.log'], limit: 9 })).groups).toEqual(groups);
     expect(logs.usage.indexBytes).toBeLessThanOrEqual(2000);
   });
 });

@@ -21,7 +21,7 @@ function setting(): { dir: string; path: string; logs: LogDir } {
 }
 
 async function recordAtCursor(logs: LogDir, cursor: string): Promise<FoundRecord | undefined> {
-  const { records } = await runSearch(logs, { family: 'a.log', start: { record: cursor }, limit: 1 });
+  const { records } = await runSearch(logs, { src: ['a.log'], start: { record: cursor }, limit: 1 });
   return records[0];
 }
 
@@ -77,7 +77,7 @@ describe('a cursor still finds its record', () => {
   test.each(changes)('%s', async (_, change) => {
     const { dir, path, logs } = setting();
     writeFileSync(path, lines(3000));
-    const { records } = await runSearch(logs, { file: 'a.log' });
+    const { records } = await runSearch(logs, { src: ['=a.log'] });
     change(dir, path);
     for (const index of [0, 1, 1499, 2998, 2999]) {
       const record = records[index] as FoundRecord;
@@ -88,7 +88,7 @@ describe('a cursor still finds its record', () => {
   test('when the file was still shorter than its identifying head', async () => {
     const { path, logs } = setting();
     writeFileSync(path, line(0));
-    const [first] = (await runSearch(logs, { file: 'a.log' })).records;
+    const [first] = (await runSearch(logs, { src: ['=a.log'] })).records;
     appendFileSync(path, lines(3000, 1));
     expect(essence(await recordAtCursor(logs, first?.cursor ?? ''))).toEqual(essence(first));
     renameSync(path, `${path}.1`);
@@ -99,10 +99,10 @@ describe('a cursor still finds its record', () => {
   test('when its last line was incomplete', async () => {
     const { path, logs } = setting();
     writeFileSync(path, lines(3) + line(3).slice(0, 40));
-    const last = (await runSearch(logs, { file: 'a.log' })).records.at(-1);
+    const last = (await runSearch(logs, { src: ['=a.log'] })).records.at(-1);
     appendFileSync(path, `${line(3).slice(40)}${lines(5, 4)}`);
     expect(await recordAtCursor(logs, last?.cursor ?? '')).toMatchObject({ offset: last?.offset, message: 'line 3' });
-    const after = await runSearch(logs, { file: 'a.log', start: { cursor: last?.cursor ?? '' } });
+    const after = await runSearch(logs, { src: ['=a.log'], start: { cursor: last?.cursor ?? '' } });
     expect(after.records.map(({ message }) => message)).toEqual([4, 5, 6, 7, 8].map((index) => `line ${index}`));
   });
 });
@@ -138,12 +138,12 @@ describe('a cursor whose record no longer exists', () => {
     const { dir, path, logs } = setting();
     writeFileSync(path, lines(3000));
     writeFileSync(join(dir, 'a.log.1'), '2026-05-01 10:00:00.000\tINFO\tanother\n');
-    const record = (await runSearch(logs, { family: 'a.log' })).records.at(-2);
+    const record = (await runSearch(logs, { src: ['a.log'] })).records.at(-2);
     change(path);
     for (const start of [{ cursor: record?.cursor ?? '' }, { record: record?.cursor ?? '' }]) {
-      await expect(runSearch(logs, { family: 'a.log', start })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+      await expect(runSearch(logs, { src: ['a.log'], start })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
     }
-    const upTo = runSearch(logs, { family: 'a.log', until: record?.cursor ?? '' });
+    const upTo = runSearch(logs, { src: ['a.log'], until: record?.cursor ?? '' });
     // What is left of a truncated text precedes the missing end.
     if (name === 'with the end of its file')
       await expect(upTo).resolves.toMatchObject({ end: { problems: [{ file: 'a.log', code: 'CURSOR_GONE' }] } });
@@ -190,7 +190,7 @@ describe('an invalid cursor', () => {
         .replace('line', 'line'.padEnd(72 - line(7).length + 4, '-'))
         .repeat(2000),
     );
-    const { records } = await runSearch(logs, { file: 'a.log' });
+    const { records } = await runSearch(logs, { src: ['=a.log'] });
     const record = records[1234] as FoundRecord;
     const { cursor } = record;
     const characters = '0159afkwzA.~- ';
@@ -223,7 +223,7 @@ describe('an invalid cursor', () => {
         async (spec, which, edits) => {
           const { files } = writer.family('a', { ...spec, files: spec.files.slice(0, 1) });
           writeFileSync(join(dir, 'a.log'), files[0]?.text ?? '');
-          const { records } = await runSearch(logs, { file: 'a.log', limit: 500 });
+          const { records } = await runSearch(logs, { src: ['=a.log'], limit: 500 });
           const record = records[which % records.length] as FoundRecord;
           for (const { at, cut, put } of edits) {
             const position = at % (record.cursor.length + 1);

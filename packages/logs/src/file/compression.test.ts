@@ -50,7 +50,7 @@ describe('a rotated file of a compression that is not read', () => {
     ]);
   });
 
-  test.each([{}, { family: 'a.log' }, { fromMs: START + DAY_MS / 2 }])(
+  test.each([{}, { src: ['a.log'] }, { fromMs: START + DAY_MS / 2 }])(
     'is a problem of everything that would have read it (%j)',
     async (query) => {
       const logs = packedDir();
@@ -64,18 +64,18 @@ describe('a rotated file of a compression that is not read', () => {
   );
 
   test('is no problem of a search of records that are newer than it', async () => {
-    const { end } = await runSearch(packedDir(), { family: 'a.log', fromMs: START + 2 * DAY_MS });
+    const { end } = await runSearch(packedDir(), { src: ['a.log'], fromMs: START + 2 * DAY_MS });
     expect(end.problems).toEqual([]);
   });
 
   test('is never returned as text, and can be downloaded', async () => {
     const logs = packedDir();
     const refusal = { code: 'LOG_FILE_UNSUPPORTED' };
-    const { records, end } = await runSearch(logs, { file: 'a.log.1.lz4' });
+    const { records, end } = await runSearch(logs, { src: ['=a.log.1.lz4'] });
     expect({ records, problems: end.problems }).toEqual({ records: [], problems: PROBLEMS.slice(0, 1) });
     await expect(logs.tail('a.log.1.lz4', 100)).rejects.toMatchObject(refusal);
     await expect(logs.open('a.log.1.lz4', { text: true })).rejects.toMatchObject(refusal);
-    await expect(logs.follow({ file: 'a.log.1.lz4', start: 'end' }).next()).rejects.toMatchObject(refusal);
+    await expect(logs.follow({ src: ['=a.log.1.lz4'], start: 'end' }).next()).rejects.toMatchObject(refusal);
     const raw = await logs.open('a.log.1.lz4');
     expect(raw.sizeBytes).toBe(PACKED.length);
     await raw.close();
@@ -83,7 +83,7 @@ describe('a rotated file of a compression that is not read', () => {
 
   test('does not keep its log from being followed', async () => {
     const leaving = new AbortController();
-    const items = packedDir().follow({ family: 'a.log', start: { back: 5 } }, { signal: leaving.signal });
+    const items = packedDir().follow({ src: ['a.log'], start: { back: 5 } }, { signal: leaving.signal });
     for await (const batch of items) {
       if (batch.length > 0) leaving.abort();
       for (const item of batch) expect(item).toMatchObject(item.type === 'end' ? {} : { file: 'a.log' });

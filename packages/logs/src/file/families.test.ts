@@ -177,7 +177,7 @@ test('searches and follows reject an unknown family with a suggestion', async ()
   const logs = openDir(dir);
   const refusal = { code: 'LOG_FAMILY_NOT_FOUND', message: expect.stringContaining('did you mean "broker.log"?') };
   const family = 'brokr.log';
-  const search = logs.search({ family, order: 'newest', limit: 1, before: 0, after: 0 });
+  const search = logs.search({ src: [family], order: 'newest', limit: 1, before: 0, after: 0 });
   await expect(search.next()).rejects.toMatchObject(refusal);
-  await expect(logs.follow({ family, start: 'end' }).next()).rejects.toMatchObject(refusal);
+  await expect(logs.follow({ src: [family], start: 'end' }).next()).rejects.toMatchObject(refusal);
 });

@@ -55,7 +55,7 @@ describe('a follow that is far behind', () => {
     const [old, live] = [lines(0, COUNT / 2), lines(COUNT / 2, COUNT / 2)];
     writeFileSync(join(dir, 'a.log.1'), old);
     writeFileSync(join(dir, 'a.log'), live);
-    const reports = said(await follow(dir, { family: 'a.log' }, { stepMs: 1500, last: COUNT - 1 }));
+    const reports = said(await follow(dir, { src: ['a.log'] }, { stepMs: 1500, last: COUNT - 1 }));
     const far = reports.slice(0, -1);
     expect(far.length).toBeGreaterThan(3);
     for (const { emitted, behindBytes } of far) expect(emitted + behindBytes).toBe(old.length + live.length);
@@ -66,15 +66,15 @@ describe('a follow that is far behind', () => {
   it('says nothing if it catches up in less than two seconds', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), lines(0, COUNT));
-    const items = await follow(dir, { family: 'a.log' }, { stepMs: 1, last: COUNT - 1 });
+    const items = await follow(dir, { src: ['a.log'] }, { stepMs: 1, last: COUNT - 1 });
     expect(said(items)).toEqual([]);
   });
 
   it('says it every two seconds at most', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), lines(0, COUNT));
-    const rare = said(await follow(dir, { family: 'a.log' }, { stepMs: 100, last: COUNT - 1 }));
-    const often = said(await follow(dir, { family: 'a.log' }, { stepMs: 2000, last: COUNT - 1 }));
+    const rare = said(await follow(dir, { src: ['a.log'] }, { stepMs: 100, last: COUNT - 1 }));
+    const often = said(await follow(dir, { src: ['a.log'] }, { stepMs: 2000, last: COUNT - 1 }));
     expect(rare.length).toBeGreaterThan(0);
     expect(rare.length).toBeLessThan(often.length / 5);
   });
@@ -85,7 +85,7 @@ describe('a follow that is far behind', () => {
     const live = lines(COUNT / 2, COUNT / 2);
     writeFileSync(join(dir, 'a.log.1.gz'), packed);
     writeFileSync(join(dir, 'a.log'), live);
-    const [first] = said(await follow(dir, { family: 'a.log' }, { stepMs: 1500, last: COUNT - 1 }));
+    const [first] = said(await follow(dir, { src: ['a.log'] }, { stepMs: 1500, last: COUNT - 1 }));
     expect(first?.behindBytes).toBe(live.length);
   });
 
@@ -99,7 +99,7 @@ describe('a follow that is far behind', () => {
     const abort = new AbortController();
     const hub = openHub(dir, { now: () => ++looks * 1500 });
     const items: FollowItem[] = [];
-    for await (const batch of hub.follow({ family: 'a.log', start: { timeMs: 0 } }, { signal: abort.signal })) {
+    for await (const batch of hub.follow({ src: ['a.log'], start: { timeMs: 0 } }, { signal: abort.signal })) {
       items.push(...batch);
       if (batch.length > 0 && !isRotated) {
         isRotated = true;

@@ -18,7 +18,7 @@ test('emits what is appended, not what existed before', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, line(1));
-  const follow = collectFollow(openHub(dir), { file: 'a.log' });
+  const follow = collectFollow(openHub(dir), { src: ['=a.log'] });
   await follow.ready;
   appendFileSync(path, line(2) + line(3));
   await eventually(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
@@ -37,9 +37,9 @@ test('emits what is appended, not what existed before', async () => {
 test('an unknown file or family is rejected before the first batch', async () => {
   const hub = openHub(tempDir());
   const follow = (query: object) => hub.follow({ start: 'end', ...query }).next();
-  await expect(follow({ file: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
-  await expect(follow({ family: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
-  await expect(follow({ file: '../a' })).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
+  await expect(follow({ src: ['=a.log'] })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
+  await expect(follow({ src: ['a.log'] })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
+  await expect(follow({ src: ['=../a'] })).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
   expect(hub.usage).toEqual({ readers: 0, watchers: 0, openFiles: 0 });
 });
 
@@ -47,7 +47,7 @@ test('closing the hub ends every follow with the reason', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), line(1));
   const hub = openHub(dir);
-  const follows = [collectFollow(hub, { file: 'a.log' }), collectFollow(hub, {})];
+  const follows = [collectFollow(hub, { src: ['=a.log'] }), collectFollow(hub, {})];
   await Promise.all(follows.map(({ ready }) => ready));
   await hub.close();
   for (const { items } of follows) {
@@ -134,9 +134,9 @@ test('filters by level, terms and regex, and keeps continuation lines with their
   const path = join(dir, 'a.log');
   writeFileSync(path, line(1));
   const hub = openHub(dir);
-  const byLevel = collectFollow(hub, { file: 'a.log', minLevel: 'WARN' });
-  const byRegex = collectFollow(hub, { file: 'a.log', regex: 'li?ne [37]$' });
-  const byTerm = collectFollow(hub, { file: 'a.log', terms: ['LINE 5'], excluded: ['line 4'] });
+  const byLevel = collectFollow(hub, { src: ['=a.log'], minLevel: 'WARN' });
+  const byRegex = collectFollow(hub, { src: ['=a.log'], regex: 'li?ne [37]$' });
+  const byTerm = collectFollow(hub, { src: ['=a.log'], terms: ['LINE 5'], excluded: ['line 4'] });
   await Promise.all([byLevel.ready, byRegex.ready, byTerm.ready]);
   const error = line(9).replace('INFO', 'ERROR');
   appendFileSync(path, `${lines(2, 9).join('')}${error}\tat one\n\tat two\n${line(10)}`);
@@ -149,7 +149,9 @@ test('filters by level, terms and regex, and keeps continuation lines with their
 test('an invalid regex is rejected before the first batch', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), line(1));
-  const first = openHub(dir).follow({ file: 'a.log', start: 'end', regex: '(' }).next();
+  const first = openHub(dir)
+    .follow({ src: ['=a.log'], start: 'end', regex: '(' })
+    .next();
   await expect(first).rejects.toMatchObject({ code: 'REGEX_INVALID' });
 });
 
@@ -158,7 +160,7 @@ test('500 followers of one file cost one read per append and share their records
   const path = join(dir, 'a.log');
   writeFileSync(path, line(1));
   const hub = openHub(dir);
-  const follows = Array.from({ length: 500 }, () => collectFollow(hub, { file: 'a.log' }));
+  const follows = Array.from({ length: 500 }, () => collectFollow(hub, { src: ['=a.log'] }));
   await Promise.all(follows.map(({ ready }) => ready));
   expect(hub.usage).toEqual({ readers: 1, watchers: 1, openFiles: 1 });
   appendFileSync(path, line(2));
@@ -181,7 +183,7 @@ test('without events, polling alone finds what was appended', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), line(1));
   const hub = openHub(dir, { events: false });
-  const follow = collectFollow(hub, { file: 'a.log' });
+  const follow = collectFollow(hub, { src: ['=a.log'] });
   await follow.ready;
   expect(hub.usage.watchers).toBe(0);
   appendFileSync(join(dir, 'a.log'), line(2));

@@ -1,10 +1,12 @@
 import { refuseUndecoded } from '../file/compression.ts';
-import { familyNotFound } from '../file/families.ts';
+import { sourceNotFound } from '../file/families.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FormatSet } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
+import { formatLogSource, LogSources } from '../query/log-sources.ts';
+import { isPattern } from '../query/match-pattern.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubber.ts';
 import type { FollowItem, FollowQuery, FollowReadOptions } from '../types.ts';
@@ -13,7 +15,15 @@ import { Permits, type Search } from './history/search-history.ts';
 import type { FollowLimit } from './lazy-follow-hub.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
 import { DirWatch } from './tail/dir-watch.ts';
-import { groupLogs, groupMembers, type SeenMember, type TailDeps, type TailTarget } from './tail/family-files.ts';
+import {
+  groupLogs,
+  groupMembers,
+  isFollowed,
+  isNamed,
+  type SeenMember,
+  type TailDeps,
+  type TailTarget,
+} from './tail/family-files.ts';
 import { TailRegistry } from './tail/tail-registry.ts';
 
 /** fs.watch reports nothing on network file systems, so files are polled this often. */
@@ -202,12 +212,12 @@ export class FollowHub {
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, { ...options, client }),
       permits: this.#permits,
       findTargets: async (query) => {
-        const targets = await this.#findTargets(query);
+        const logs = new LogSources(query.src);
+        const { targets, missing } = await this.#findTargets(logs);
         // In the same turn as the end of the listing: what is written from now on belongs to the follow.
-        const isAll = query.file === undefined && query.family === undefined;
         const listing = this.#members;
-        const release = isAll ? this.#tails.expect(targets, listing) : () => {};
-        return { targets, listing, positions: this.#tails.positions(), release };
+        const release = logs.only ? () => {} : this.#tails.expect(targets, listing);
+        return { targets, missing, listing, positions: this.#tails.positions(), release };
       },
       seen: () => this.#seen,
       acquireTail: async (target, { fromStart, isListed, listing = this.#members }) => {
@@ -221,11 +231,38 @@ export class FollowHub {
     };
   }
 
-  async #findTargets({ file, family }: FollowQuery): Promise<TailTarget[]> {
-    if (file !== undefined) return [await this.#fileTarget(file)];
+  async #findTargets(logs: LogSources): Promise<{ targets: TailTarget[]; missing: string[] }> {
+    const { only } = logs;
+    if (only) {
+      const target = await (only.kind === 'file' ? this.#fileTarget(only.name) : this.#familyTarget(only.name));
+      return { targets: [target], missing: [] };
+    }
     // Before the listing: in a directory without logs no tail starts the watch, and the first log may appear at any time.
-    if (family === undefined && !this.#closed) await this.#watch.start();
-    if (family === undefined) return this.#listAll();
+    if (!this.#closed) await this.#watch.start();
+    const listed = await this.#listAll();
+    if (logs.isAll) return { targets: listed, missing: [] };
+    const targets = listed.filter((target) => isFollowed(target, logs));
+    for (const target of targets) if (isNamed(target, logs)) await refuseUnfollowable(target, this.#deps.handles);
+    const families = listed.map(({ name, family = name }) => family);
+    const missing: string[] = [];
+    let failure: unknown;
+    for (const source of logs.list) {
+      const { node, kind, name } = source;
+      if (listed.some((target) => isFollowed(target, new LogSources([formatLogSource(source)])))) continue;
+      try {
+        if (node !== '' || kind === 'family' || isPattern(name)) throw sourceNotFound(source, families);
+        targets.push(await this.#fileTarget(name));
+      } catch (error) {
+        if (!(error instanceof LogError) || !NOT_FOUND.has(error.code)) throw error;
+        failure ??= error;
+        missing.push(name);
+      }
+    }
+    if (targets.length === 0) throw failure;
+    return { targets, missing };
+  }
+
+  async #familyTarget(family: string): Promise<TailTarget> {
     // Twice: its only file may be renamed between the listing of the names and that of the files.
     let targets: TailTarget[] = [];
     let found: TailTarget | undefined;
@@ -234,9 +271,9 @@ export class FollowHub {
       found = targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
     }
     const families = targets.flatMap((target) => target.family ?? []);
-    if (!found) throw familyNotFound(family, families);
+    if (!found) throw sourceNotFound({ node: '', kind: 'family', name: family }, families);
     await refuseUnfollowable(found, this.#deps.handles);
-    return [found];
+    return found;
   }
 
   async #fileTarget(name: string): Promise<TailTarget> {
@@ -296,7 +333,7 @@ export class FollowHub {
 
   /** Only if new names matter: to follows of all logs, and to logs whose live file changes its name. */
   #listSoon(): void {
-    const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsAll }) => followsAll);
+    const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsNew }) => followsNew);
     if (!matters || this.#closed) return;
     this.#listTimer ??= setTimeout(() => void this.#relist(), this.#listDelayMs);
   }
@@ -327,20 +364,23 @@ export class FollowHub {
     this.#tails.rename(targets);
     if (JSON.stringify(targets) !== JSON.stringify(this.#seen.targets)) {
       this.#seen = { version: this.#seen.version + 1, targets };
-      for (const session of this.#sessions) if (session.followsAll) session.changed.notify();
+      for (const session of this.#sessions) if (session.followsNew) session.changed.notify();
     }
     return { targets, members };
   }
 
   /** Stops watching when no log is being read and no follow waits for new ones. */
   #stopIfIdle(): void {
-    const isWaiting = [...this.#sessions].some(({ followsAll, isEnded }) => followsAll && !isEnded);
+    const isWaiting = [...this.#sessions].some(({ followsNew, isEnded }) => followsNew && !isEnded);
     if (this.#tails.size > 0 || (isWaiting && !this.#closed)) return;
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
     this.#watch.stop();
   }
 }
+
+/** A follow of several is only ended by what is not: a log that appears later is followed then. */
+const NOT_FOUND: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
 /** The family of every log in the directory, with the name of its live file. */
 function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {

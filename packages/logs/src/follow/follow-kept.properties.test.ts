@@ -82,7 +82,7 @@ async function resumeAfterRotations(kind: KeptKind, seed: number): Promise<strin
   const follow = async () => {
     const abort = new AbortController();
     const run = async () => {
-      for await (const batch of hub.follow({ family: 'app.log', raw: true, start }, { signal: abort.signal })) {
+      for await (const batch of hub.follow({ src: ['app.log'], raw: true, start }, { signal: abort.signal })) {
         ledger.take(batch);
         const last = onlyRecords(batch).at(-1);
         if (last) start = { cursor: resumeCursor(last) };

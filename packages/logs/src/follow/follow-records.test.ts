@@ -11,7 +11,7 @@ async function scene(options: Parameters<typeof openHub>[1] = {}, text = `${LINE
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, text);
-  const follow = collectFollow(openHub(dir, options), { file: 'a.log' });
+  const follow = collectFollow(openHub(dir, options), { src: ['=a.log'] });
   await follow.ready;
   return { path, follow };
 }
@@ -49,8 +49,8 @@ test('late continuation lines are emitted as continued, if their record matched'
   const path = join(dir, 'a.log');
   writeFileSync(path, `${LINE}\n`);
   const hub = openHub(dir);
-  const errors = collectFollow(hub, { file: 'a.log', minLevel: 'ERROR' });
-  const others = collectFollow(hub, { file: 'a.log', excluded: ['one'] });
+  const errors = collectFollow(hub, { src: ['=a.log'], minLevel: 'ERROR' });
+  const others = collectFollow(hub, { src: ['=a.log'], excluded: ['one'] });
   await Promise.all([errors.ready, others.ready]);
   appendFileSync(path, `${LINE}\n`);
   await eventually(() => expect(errors.texts).toEqual([LINE]));

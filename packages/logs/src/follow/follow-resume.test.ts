@@ -49,7 +49,7 @@ function log(content: string): { dir: string; path: string } {
 async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): Promise<FollowItem[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  const all = { src: ['app.log'], raw: true, start: 'end', ...query } as const;
   for await (const batch of logs.follow(all, { signal: abort.signal })) {
     items.push(...batch);
     if (items.length >= count) abort.abort();
@@ -61,7 +61,7 @@ async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): P
 async function textsUpTo(last: string, logs: LogDir, query: Partial<FollowQuery>): Promise<(string | undefined)[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  const all = { src: ['app.log'], raw: true, start: 'end', ...query } as const;
   for await (const batch of logs.follow(all, { signal: abort.signal })) {
     items.push(...batch.filter((item) => item.type !== 'end' && !(item.type === 'gap' && item.reason === 'truncated')));
     if (itemTexts(items).includes(last)) abort.abort();
@@ -104,7 +104,7 @@ test('lines added before a resume come as a continued record after compression, 
 test('a record that has grown in the ring since is not sent again from its start', async () => {
   const { dir, path } = log('');
   const logs = openDir(dir);
-  const other = logs.follow({ family: 'app.log', raw: true, start: 'end' })[Symbol.asyncIterator]();
+  const other = logs.follow({ src: ['app.log'], raw: true, start: 'end' })[Symbol.asyncIterator]();
   await other.next();
   appendFileSync(path, `${line(1)}\tat one\n`);
   const { value: [whole] = [] } = await other.next();
@@ -117,7 +117,7 @@ test('records before the cursor are not sent again if the follow that shares the
   const { dir, path } = log(lines(1, 2));
   // Only polls, and seldom: on a busy machine rotations are noticed late.
   const hub = openHub(dir, { events: false, pollMs: 500 });
-  const other = collectFollow(hub, { family: 'app.log' });
+  const other = collectFollow(hub, { src: ['app.log'] });
   await other.ready;
   const rotate = (number: number) => renameSync(path, `${path}.${number}`);
   appendFileSync(path, lines(3, 40));
@@ -127,10 +127,10 @@ test('records before the cursor are not sent again if the follow that shares the
   writeFileSync(path, lines(81, 120));
   rotate(1);
   writeFileSync(path, lines(121, 130));
-  const query = { family: 'app.log', order: 'newest', limit: 1, before: 0, after: 0 } as const;
+  const query = { src: ['app.log'], order: 'newest', limit: 1, before: 0, after: 0 } as const;
   const { value: [record] = [] } = await fileSearch(dir, createZone('UTC'))(query, {}).next();
   const cursor = resumeCursor(record as FoundRecord);
-  const follow = collectFollow(hub, { family: 'app.log', start: { cursor } });
+  const follow = collectFollow(hub, { src: ['app.log'], start: { cursor } });
   await follow.ready;
   appendFileSync(path, line(131));
   for (const each of [other, follow]) await eventually(() => expect(each.texts.at(-1)).toBe(line(131).trimEnd()));
@@ -164,10 +164,10 @@ test('the gap of a slow follower covers all it missed, including continuation li
   const fast: FollowItem[] = [];
   const stop = new AbortController();
   const following = (async () => {
-    const query = { family: 'app.log', raw: true, start: 'end' } as const;
+    const query = { src: ['app.log'], raw: true, start: 'end' } as const;
     for await (const batch of logs.follow(query, { signal: stop.signal })) fast.push(...batch);
   })();
-  const slow = logs.follow({ family: 'app.log', raw: true, start: { back: 1 } })[Symbol.asyncIterator]();
+  const slow = logs.follow({ src: ['app.log'], raw: true, start: { back: 1 } })[Symbol.asyncIterator]();
   await slow.next();
   const items: FollowItem[] = [...((await slow.next()).value ?? [])];
   let written = '';
@@ -249,7 +249,7 @@ test.each([
   const position = await positionOf(dir);
   const late = join(dir, 'late.log');
   writeFileSync(late, line(4));
-  const [record] = await take(openDir(dir), { family: 'late.log', start: { back: 1 } }, 1);
+  const [record] = await take(openDir(dir), { src: ['late.log'], start: { back: 1 } }, 1);
   rmSync(late);
   const cursor = `${position}~${toCursor(record as FoundRecord)}`;
   const follow = collectFollow(openHub(dir), { start: { cursor, sinceMs: FIRST_MS } });
@@ -282,10 +282,10 @@ test('what is written after a follow began is sent even if its file was deleted 
     },
   });
   const abort = new AbortController();
-  const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 }, raw: true }, { signal: abort.signal });
+  const batches = hub.follow({ src: ['app.log'], start: { timeMs: 0 }, raw: true }, { signal: abort.signal });
   const first = batches.next();
   // A second follower shows when it was read.
-  const other = collectFollow(hub, { family: 'app.log' });
+  const other = collectFollow(hub, { src: ['app.log'] });
   await other.ready;
   appendFileSync(path, line(2));
   await eventually(() => expect(other.texts).toEqual([line(2).trimEnd()]));
@@ -351,7 +351,7 @@ test('what is left after a deleted record is sent even if its end is not found a
       return searchItems(logs, query, options);
     },
   });
-  const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+  const follow = collectFollow(hub, { src: ['app.log'], start: { cursor: resumeCursor(record) } });
   await follow.ready;
   appendFileSync(path, line(10));
   await eventually(() => expect(follow.texts.at(-1)).toBe(line(10).trimEnd()));
@@ -376,7 +376,7 @@ test('a file replaced while the history is read does not end the follow: a gap, 
       return searchItems(logs, query, options);
     },
   });
-  const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+  const follow = collectFollow(hub, { src: ['app.log'], start: { cursor: resumeCursor(record) } });
   await follow.ready;
   await eventually(() => expect(follow.texts.at(-1)).toBe(line(5).trimEnd()));
   await follow.stop();
@@ -389,7 +389,7 @@ test.each([true, false])(
     const { dir, path } = log(lines(1, 3));
     writeFileSync(`${path}.1`, line(0));
     const logs = openDir(dir);
-    const follow = logs.follow({ family: 'app.log', raw: true, start: 'end' })[Symbol.asyncIterator]();
+    const follow = logs.follow({ src: ['app.log'], raw: true, start: 'end' })[Symbol.asyncIterator]();
     await follow.next();
     let cursor = resumeCursor(await newestRecord(dir));
     appendFileSync(path, '\tat one\n');
@@ -415,7 +415,7 @@ test.each([true, false])(
     rmSync(path);
     writeFileSync(path, lines(4, 6));
     writeFileSync(join(dir, 'other.log'), line(1));
-    const other = await take(openDir(dir), { family: 'other.log', start: { back: 1 } }, 1);
+    const other = await take(openDir(dir), { src: ['other.log'], start: { back: 1 } }, 1);
     const marks = [cursor, (other[0] as FoundRecord).cursor].join('~');
     const start = { cursor: marks, sinceMs: FIRST_MS + 5000 };
     const follow = collectFollow(openHub(dir), { start });
@@ -434,13 +434,13 @@ test.each([1, 2])(
     // Without what was delivered of it, a deleted record is an error; a follow of several logs makes a gap of it.
     const { cursor } = await newestRecord(dir);
     writeFileSync(join(dir, 'other.log'), line(1));
-    const [other] = await take(openDir(dir), { family: 'other.log', start: { back: 1 } }, 1);
+    const [other] = await take(openDir(dir), { src: ['other.log'], start: { back: 1 } }, 1);
     appendFileSync(path, lines(4, 6));
     const logs = openDir(dir);
     let pages = 0;
     const hub = openHub(dir, {
       async *search(query, options) {
-        const isPage = query.family === 'app.log' && query.start && 'cursor' in query.start;
+        const isPage = query.src?.[0] === 'app.log' && query.start && 'cursor' in query.start;
         if (!isPage || ++pages > rounds * 2) return yield* searchItems(logs, query, options);
         if (pages % 2 === 0) throw new LogError('CURSOR_GONE', 'its file was deleted');
         rmSync(path, { force: true });
@@ -499,7 +499,7 @@ test.each([false, true])(
     writeSync(writer, line(4));
     renameSync(path, `${path}.1`);
     if (isCreated) writeFileSync(path, '');
-    const follow = collectFollow(openHub(dir), { family: 'app.log', start: { cursor } });
+    const follow = collectFollow(openHub(dir), { src: ['app.log'], start: { cursor } });
     await eventually(() => expect(follow.texts).toEqual([line(4).trimEnd()]));
     writeSync(writer, line(5));
     appendFileSync(path, line(6));
@@ -511,7 +511,7 @@ test.each([false, true])(
 test('what is copied and truncated before any of it was read is sent', async () => {
   const { dir, path } = log('');
   const hub = openHub(dir, { events: false, pollMs: 50 });
-  const follow = collectFollow(hub, { family: 'app.log' });
+  const follow = collectFollow(hub, { src: ['app.log'] });
   await follow.ready;
   appendFileSync(path, lines(1, 3));
   copyFileSync(path, `${path}.1`);

@@ -60,12 +60,12 @@ function withLongLines(text: string, random: () => number): string {
 }
 
 async function expectFilters(logs: LogDir, name: string): Promise<void> {
-  const { records } = await runSearch(logs, { file: name });
+  const { records } = await runSearch(logs, { src: [`=${name}`] });
   const times = records.flatMap(({ timeMs }) => timeMs ?? []).sort((a, b) => a - b);
   const middle = times[Math.floor(times.length / 2)] ?? 0;
   const filters: RecordFilter[] = [{ minLevel: 'ERROR' }, { minLevel: 'TRACE' }, { fromMs: middle }, { toMs: middle }];
   for (const [index, filter] of filters.entries()) {
-    const found = await runSearch(logs, { file: name, order: index % 2 ? 'newest' : 'oldest', ...filter });
+    const found = await runSearch(logs, { src: [`=${name}`], order: index % 2 ? 'newest' : 'oldest', ...filter });
     const expected = records.filter((record) => isWanted(record, filter)).map(keyOf);
     expect({ name, filter, found: found.records.map(keyOf).toSorted() }).toEqual({
       ...{ name, filter },

@@ -1,5 +1,6 @@
 import { Condition } from '../condition.ts';
 import { decodePosition, encodePosition } from '../cursor/cursor.ts';
+import { LogSources } from '../query/log-sources.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import { awaitedLater } from '../shared.ts';
 import type { CountedItem, FollowItem, FollowQuery, FoundRecord } from '../types.ts';
@@ -11,7 +12,7 @@ import { startFollow } from './history/start-follow.ts';
 import type { FollowLimit } from './lazy-follow-hub.ts';
 import type { RingListener } from './ring/record-ring.ts';
 import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
-import type { SeenMember, TailTarget } from './tail/family-files.ts';
+import { isFollowed, isNamed, type SeenMember, type TailTarget } from './tail/family-files.ts';
 import type { LogTail } from './tail/log-tail.ts';
 import { type TailPosition, TailReader } from './tail/tail-reader.ts';
 
@@ -74,6 +75,8 @@ type Listing = ReadonlyMap<string, readonly SeenMember[]>;
 
 interface FoundTargets {
   targets: readonly TailTarget[];
+  /** Names that are selected and not there yet. */
+  missing: readonly string[];
   listing: Listing;
   /** Positions in the logs that were read already. */
   positions: ReadonlyMap<LogTail, TailPosition>;
@@ -85,7 +88,9 @@ interface FoundTargets {
 export class FollowSession {
   /** Notified when there may be something to emit, or new logs, or the follow was ended. */
   readonly changed = new Condition();
-  readonly followsAll: boolean;
+  /** Whether logs that appear later may belong to it: all do, or some by their names. */
+  readonly followsNew: boolean;
+  readonly #logs: LogSources;
   readonly counts: boolean;
   /** It is enough to read the logs at every so many polls; 0: they are read at once. */
   readonly polls: number;
@@ -94,7 +99,7 @@ export class FollowSession {
   readonly #positions: boolean;
   readonly #texts: boolean;
   readonly #readers = new Map<string, TailReader>();
-  /** Only used when following all logs. */
+  /** Of logs that are not selected by name. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
   /** Logs without timestamps that take part. */
   readonly #untimed = new WeakSet<TailReader>();
@@ -118,7 +123,8 @@ export class FollowSession {
     this.#deps = deps;
     this.#positions = positions;
     this.#behind = new BehindReport(deps.now);
-    this.followsAll = query.file === undefined && query.family === undefined;
+    this.#logs = new LogSources(query.src);
+    this.followsNew = this.#logs.only === undefined;
   }
 
   get isEnded(): boolean {
@@ -137,13 +143,15 @@ export class FollowSession {
 
   async *items(): AsyncGenerator<CountedItem[], void, undefined> {
     try {
-      const opening = awaitedLater(this.#openAll(await this.#accept()));
+      const found = await this.#accept();
+      const opening = awaitedLater(this.#openAll(found));
       // A stale cursor fails the request and not the stream: it is looked for before the first batch.
-      const isEarly = this.followsAll && !isStrict(this.#query.start) && !(await isSettled(opening, ACCEPT_MS));
+      const isEarly = this.followsNew && !isStrict(this.#query.start) && !(await isSettled(opening, ACCEPT_MS));
       if (isEarly) yield [];
       const { first, history } = await opening;
       if (!isEarly) yield [];
       yield* this.#reportLeftOut();
+      if (found.missing.length > 0) yield found.missing.map((family) => ({ type: 'missing', family }));
       if (!first.done) yield this.#shown(first.value);
       yield* this.#passHistory(history);
       if (this.#positions && !this.isEnded) yield [this.#position()];
@@ -173,7 +181,7 @@ export class FollowSession {
       const reader = this.#readers.get(family);
       return !reader || this.#takesPart(reader);
     };
-    const present = this.followsAll ? found.targets.filter(isPresent) : undefined;
+    const present = this.followsNew ? found.targets.filter(isPresent) : undefined;
     const history = startFollow(this.#query.start, { timed, untimed, present }, this.#historyDeps());
     return { history, first: await history.next() };
   }
@@ -183,7 +191,7 @@ export class FollowSession {
     const joinNext = async () => {
       for (const target of queue) {
         const reader = await this.#join(target, { fromStart: false, listing });
-        if (!reader || !this.followsAll || this.#query.start !== 'end') continue;
+        if (!reader || !this.followsNew || this.#query.start !== 'end') continue;
         const { tail } = reader;
         const position = positions.get(tail) ?? tail.begun;
         if (position) reader.moveTo(position.seq, position.after);
@@ -205,7 +213,7 @@ export class FollowSession {
       this.#leftOut.add(target.family ?? target.name);
       return undefined;
     }
-    const tail = await this.#deps.acquireTail(target, { ...options, isListed: this.followsAll });
+    const tail = await this.#deps.acquireTail(target, { ...options, isListed: this.followsNew });
     if (!tail) this.#leftOut.add(target.family ?? target.name);
     if (!tail) return undefined;
     if (this.#endReason !== undefined) {
@@ -227,7 +235,7 @@ export class FollowSession {
     tail.ring.addListener(listener);
     this.#ready.add(reader);
     // Only now: what is written in between is in the ring, after the reader's position.
-    if (this.followsAll) {
+    if (this.followsNew && !isNamed(target, this.#logs)) {
       const isTimed = tail.isTimed || (await this.#deps.isTimed(target));
       // Text is recorded whatever is in it.
       const isUntimed = !isTimed && this.#texts && (await this.#deps.isText(target));
@@ -270,7 +278,7 @@ export class FollowSession {
 
   async *#live(): AsyncGenerator<CountedItem[], void, undefined> {
     while (this.#endReason === undefined) {
-      if (this.followsAll) yield* this.#joinNew();
+      if (this.followsNew) yield* this.#joinNew();
       const ready = [...this.#ready];
       this.#ready.clear();
       const texts: CountedItem[] = [];
@@ -318,9 +326,10 @@ export class FollowSession {
 
   /** Emits new logs from their start, and leaves logs that no longer exist. */
   async *#joinNew(): AsyncGenerator<FollowItem[], void, undefined> {
-    const { version, targets } = this.#deps.seen();
+    const { version, targets: all } = this.#deps.seen();
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
+    const targets = all.filter((target) => isFollowed(target, this.#logs));
     const present = new Set(targets.map(({ name, family }) => family ?? name));
     for (const [family, reader] of this.#readers) {
       const { tail, hasMore } = reader;
@@ -343,7 +352,7 @@ export class FollowSession {
     yield* this.#reportLeftOut();
   }
 
-  /** Logs without timestamps do not, in a follow of all logs; where text is wanted, only binary ones. */
+  /** Logs without timestamps do not, unless they are selected by name; where text is wanted, only binary ones. */
   #takesPart(reader: TailReader): boolean {
     return this.#timedOnly.get(reader)?.isTimed ?? true;
   }

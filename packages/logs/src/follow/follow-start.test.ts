@@ -33,7 +33,7 @@ function family(): { dir: string; path: string } {
 
 test.each([0, 1, 5, 15, 30, 100])('starts %d records back, then continues live', async (back) => {
   const { dir, path } = family();
-  const follow = collectFollow(openHub(dir), { family: 'app.log', start: { back } });
+  const follow = collectFollow(openHub(dir), { src: ['app.log'], start: { back } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
   await expectNumbers(follow, upTo(Math.max(1, 31 - back), 33));
@@ -42,7 +42,7 @@ test.each([0, 1, 5, 15, 30, 100])('starts %d records back, then continues live',
 
 test('starts at a time, through rotated and compressed files, then continues live', async () => {
   const { dir, path } = family();
-  const follow = collectFollow(openHub(dir), { family: 'app.log', start: { timeMs: FIRST_MS + 7000 } });
+  const follow = collectFollow(openHub(dir), { src: ['app.log'], start: { timeMs: FIRST_MS + 7000 } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
   await expectNumbers(follow, upTo(7, 33));
@@ -51,7 +51,7 @@ test('starts at a time, through rotated and compressed files, then continues liv
 
 test('resumes after a record that only the files still have', async () => {
   const { dir, path } = family();
-  const first = collectFollow(openHub(dir), { family: 'app.log', start: { back: 25 } });
+  const first = collectFollow(openHub(dir), { src: ['app.log'], start: { back: 25 } });
   await expectNumbers(first, upTo(6, 30));
   await first.stop();
   const { cursor } = onlyRecords(first.items)[2] as FoundRecord;
@@ -59,7 +59,7 @@ test('resumes after a record that only the files still have', async () => {
   writeFileSync(`${path}.2.gz`, gzipSync(lines(11, 20)));
   rmSync(`${path}.1`);
   const hub = openHub(dir);
-  const follow = collectFollow(hub, { family: 'app.log', start: { cursor } });
+  const follow = collectFollow(hub, { src: ['app.log'], start: { cursor } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
   await expectNumbers(follow, upTo(9, 33));
@@ -70,12 +70,12 @@ test('resumes after a record that the ring still has without a search', async ()
   const { dir, path } = family();
   const search = vi.fn(fileSearch(dir, createZone('UTC')));
   const hub = openHub(dir, { search });
-  const first = collectFollow(hub, { file: 'app.log' });
+  const first = collectFollow(hub, { src: ['=app.log'] });
   await first.ready;
   appendFileSync(path, lines(31, 40));
   await expectNumbers(first, upTo(31, 40));
   for (const [index, record] of onlyRecords(first.items).entries()) {
-    const again = collectFollow(hub, { file: 'app.log', start: { cursor: record.cursor } });
+    const again = collectFollow(hub, { src: ['=app.log'], start: { cursor: record.cursor } });
     await again.ready;
     await expectNumbers(again, upTo(32 + index, 40));
     await again.stop();
@@ -87,15 +87,15 @@ test('resumes after a record that the ring still has without a search', async ()
 test('a cursor whose record was deleted is rejected before the first batch', async () => {
   const { dir, path } = family();
   const hub = openHub(dir);
-  const first = collectFollow(hub, { file: 'app.log', start: { back: 1 } });
+  const first = collectFollow(hub, { src: ['=app.log'], start: { back: 1 } });
   await expectNumbers(first, [30]);
   await first.stop();
   await hub.close();
   truncateSync(path, 0);
   const { cursor } = onlyRecords(first.items)[0] as FoundRecord;
-  const again = openHub(dir).follow({ file: 'app.log', start: { cursor } });
+  const again = openHub(dir).follow({ src: ['=app.log'], start: { cursor } });
   await expect(again.next()).rejects.toMatchObject({ code: 'CURSOR_GONE' });
-  const invalid = openHub(dir).follow({ file: 'app.log', start: { cursor: 'x' } });
+  const invalid = openHub(dir).follow({ src: ['=app.log'], start: { cursor: 'x' } });
   await expect(invalid.next()).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
 });
 
@@ -103,9 +103,9 @@ test('a history so long that the ring moves on is continued with more history', 
   const { dir, path } = family();
   const hub = openHub(dir, { bufferBytes: 2000 });
   // Keeps the tail running, whatever the other follow does.
-  const other = collectFollow(hub, { file: 'app.log' });
+  const other = collectFollow(hub, { src: ['=app.log'] });
   await other.ready;
-  const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 } });
+  const batches = hub.follow({ src: ['app.log'], start: { timeMs: 0 } });
   const items: FollowItem[] = [];
   let next = 31;
   while (recordNumbers(items).length < 330) {
@@ -124,9 +124,9 @@ test('a history so long that the ring moves on is continued with more history', 
 test('a slow follower gets a gap that a search can load, and other followers get everything', async () => {
   const { dir, path } = family();
   const hub = openHub(dir, { bufferBytes: 5000 });
-  const fast = collectFollow(hub, { file: 'app.log' });
+  const fast = collectFollow(hub, { src: ['=app.log'] });
   await fast.ready;
-  const slow = hub.follow({ file: 'app.log', start: 'end' });
+  const slow = hub.follow({ src: ['=app.log'], start: 'end' });
   await slow.next();
   for (let start = 31; start < 331; start += 10) {
     appendFileSync(path, lines(start, start + 9));
@@ -136,7 +136,7 @@ test('a slow follower gets a gap that a search can load, and other followers get
   const [gap] = items;
   if (gap?.type !== 'gap' || gap.until === null || gap.after === null) throw new Error('no gap that can be loaded');
   expect(gap).toMatchObject({ reason: 'slow', family: 'app.log' });
-  const query = { family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0, until: gap.until } as const;
+  const query = { src: ['app.log'], order: 'oldest', limit: 1000, before: 0, after: 0, until: gap.until } as const;
   const loaded: FollowItem[] = [];
   for await (const found of fileSearch(dir, createZone('UTC'))({ ...query, start: { cursor: gap.after } }, {})) {
     for (const item of found) if (item.type === 'record') loaded.push(item);
@@ -176,7 +176,7 @@ test('if a cursor names several records of one log the last one counts, whatever
   const all = collectFollow(openHub(dir), { start: { cursor: joined(5, 15, 102, 28, 104) } });
   await eventually(() => expect(recordNumbers(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
   await all.stop();
-  const one = collectFollow(openHub(dir), { family: 'app.log', start: { cursor: joined(5, 104, 15, 28) } });
+  const one = collectFollow(openHub(dir), { src: ['app.log'], start: { cursor: joined(5, 104, 15, 28) } });
   await expectNumbers(one, [29, 30]);
   await one.stop();
 });
@@ -185,7 +185,7 @@ test('logs that the cursor does not name start at its time, or at `sinceMs` if t
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), lines(1, 30));
   writeFileSync(join(dir, 'b.log'), lines(10, 40));
-  const first = collectFollow(openHub(dir), { family: 'a.log', start: { timeMs: 0 } });
+  const first = collectFollow(openHub(dir), { src: ['a.log'], start: { timeMs: 0 } });
   await expectNumbers(first, upTo(1, 30));
   await first.stop();
   const cursor = onlyRecords(first.items)[27]?.cursor ?? '';
@@ -201,8 +201,8 @@ test('logs that the cursor does not name start at its time, or at `sinceMs` if t
 });
 
 test.each<[string, Partial<FollowQuery>]>([
-  ['family', { family: 'app.log' }],
-  ['file', { file: 'app.log' }],
+  ['family', { src: ['app.log'] }],
+  ['file', { src: ['=app.log'] }],
 ])('a %s that is followed can be joined between its deletion and its next file', async (_, selection) => {
   const dir = tempDir();
   const path = join(dir, 'app.log');

@@ -54,7 +54,7 @@ test('closing the hub during reads and rotation leaks nothing', async () => {
   const path = join(dir, 'a.log');
   writeFileSync(path, LINE);
   const hub = openHub(dir);
-  const follows = Array.from({ length: 20 }, (_, index) => collectFollow(hub, index % 2 ? {} : { file: 'a.log' }));
+  const follows = Array.from({ length: 20 }, (_, index) => collectFollow(hub, index % 2 ? {} : { src: ['=a.log'] }));
   await Promise.all(follows.map(({ ready }) => ready));
   appendFileSync(path, LINE.repeat(50_000));
   renameSync(path, `${path}.1`);
@@ -64,7 +64,7 @@ test('closing the hub during reads and rotation leaks nothing', async () => {
   for (const { items } of follows) {
     await eventually(() => expect(items.at(-1)).toEqual({ type: 'end', reason: 'stopping' }));
   }
-  const late = collectFollow(hub, { file: 'a.log' });
+  const late = collectFollow(hub, { src: ['=a.log'] });
   await eventually(() => expect(late.items).toEqual([{ type: 'end', reason: 'stopping' }]));
   expect(hub.usage).toEqual(NOTHING);
 });
@@ -76,7 +76,7 @@ test('a follow after the end of a directory that was not followed before ends at
   await logs.prepare();
   await logs.close();
   const items: FollowItem[] = [];
-  for await (const batch of logs.follow({ file: 'a.log', start: 'end', raw: true })) items.push(...batch);
+  for await (const batch of logs.follow({ src: ['=a.log'], start: 'end', raw: true })) items.push(...batch);
   expect(items).toEqual([{ type: 'end', reason: 'stopping' }]);
   expect(logs.usage).toMatchObject({ readers: 0, watchers: 0 });
 });

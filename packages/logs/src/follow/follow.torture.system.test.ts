@@ -148,7 +148,7 @@ test('no line is lost, none comes twice, whatever the rotation', async () => {
     });
     return [
       { ...made('fast'), go: followFast },
-      { ...made('fast-file', { file: 'app.log', start: query.start }), go: followFast },
+      { ...made('fast-file', { src: ['=app.log'], start: query.start }), go: followFast },
       { ...made('slow'), go: followSlowly },
       { ...made('again'), go: followAgainAndAgain },
       { ...made('texts', query, alone), go: followTexts },

@@ -54,11 +54,11 @@ export function reportUnavailable(
 
 async function* reportFirst(
   unavailable: readonly FileProblem[],
-  { file, family }: LogSelection,
+  { src = [] }: LogSelection,
   batches: AsyncGenerator<FollowItem[], void, undefined>,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   const [first] = unavailable;
-  if (first && (file !== undefined || family !== undefined)) throw new LogError('JOURNAL_UNAVAILABLE', first.detail);
+  if (first && src.length > 0) throw new LogError('JOURNAL_UNAVAILABLE', first.detail);
   let isReported = false;
   for await (const items of batches) {
     yield items;

@@ -49,7 +49,7 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
   expect(hub.reads - reads).toBeLessThan(MOST / 8);
 
   // A log that was left out can be followed by name; a new one is left out, too, and reported.
-  const named = collectFollow(hub, { family: logName(0) });
+  const named = collectFollow(hub, { src: [logName(0)] });
   await named.ready;
   appendFileSync(join(dir, logName(0)), line('third'));
   await eventually(() => expect(named.texts).toEqual([line('third').trimEnd()]));
@@ -113,7 +113,7 @@ test('a follow of all logs is accepted before they are open, and has all that wa
   truncateSync(join(dir, 'truncated.log'));
   writeFileSync(join(dir, 'truncated.log'), line('1'));
   // One that begins meanwhile, with one log, and one that is accepted later.
-  const one = collectFollow(hub, { family: 'late.log' });
+  const one = collectFollow(hub, { src: ['late.log'] });
   write('late.log', '1 late.log');
   handles.open();
   await one.ready;

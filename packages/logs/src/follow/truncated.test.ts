@@ -165,7 +165,7 @@ describe('a reader that was away while the file was rotated', () => {
         return searchItems(logs, query, options);
       },
     });
-    const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+    const follow = collectFollow(hub, { src: ['app.log'], start: { cursor: resumeCursor(record) } });
     await eventually(() => expect(shown(follow.items)).toContain('50'));
     const all = shown(follow.items).filter((each) => each !== 'rotated');
     expect(all.slice(0, 11)).toEqual(['gap gone', ...upTo(31, 40)]);
@@ -186,7 +186,7 @@ describe('a reader that was away while the file was rotated', () => {
         return searchItems(logs, query, options);
       },
     });
-    const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+    const follow = collectFollow(hub, { src: ['app.log'], start: { cursor: resumeCursor(record) } });
     await eventually(() => expect(shown(follow.items)).toContain('gap truncated'));
     appendFileSync(path, line(41));
     await eventually(() => expect(shown(follow.items)).toContain('41'));
@@ -203,7 +203,7 @@ describe('a file truncated under a writer that does not append', () => {
     const write = openWriter(path);
     const logs = openDir(dir);
     const hub = openHub(dir);
-    const follow = collectFollow(hub, { family: 'app.log' });
+    const follow = collectFollow(hub, { src: ['app.log'] });
     await follow.ready;
     write(lines(1, 20));
     await eventually(() => expect(shown(follow.items).at(-1)).toBe('20'));
@@ -235,7 +235,7 @@ describe('a file truncated under a writer that does not append', () => {
         expect(order === 'newest' ? messages.reverse() : messages).toEqual(['\tat frame 1\n\tat frame 2', 'number 3']);
         expect(end?.problems).toMatchObject([{ code: 'NUL_BYTES' }]);
       }
-      expect(await logs.histogram({ family: 'app.log', buckets: 10 })).toMatchObject({ untimed: 1 });
+      expect(await logs.histogram({ src: ['app.log'], buckets: 10 })).toMatchObject({ untimed: 1 });
     },
   );
 
@@ -246,7 +246,7 @@ describe('a file truncated under a writer that does not append', () => {
       const write = appends ? (text: string) => appendFileSync(path, text) : openWriter(path);
       write(lines(1, 200));
       const search = searchItems(openDir(dir), {
-        family: 'app.log',
+        src: ['app.log'],
         order: 'oldest',
         limit: 1000,
         before: 0,

@@ -51,16 +51,16 @@ test('rotated files are read like plain ones', async () => {
   for (const suffix of SUFFIXES) {
     const family = `packed${suffix}.log`;
     for (const query of QUERIES) {
-      const found = await runSearch(logs, { ...query, family });
-      const expected = await runSearch(logs, { ...query, family: plain });
+      const found = await runSearch(logs, { ...query, src: [family] });
+      const expected = await runSearch(logs, { ...query, src: [plain] });
       expect(expected.records.length).toBeGreaterThan(5);
       expect(found.records.map(comparable)).toEqual(expected.records.map(comparable));
       expect(found.end.problems).toEqual([]);
     }
-    const histograms = [family, plain].map((one) => logs.histogram({ family: one, buckets: 10 }));
+    const histograms = [family, plain].map((one) => logs.histogram({ src: [one], buckets: 10 }));
     const [counted, expectedCounts] = (await Promise.all(histograms)).map(({ buckets }) => buckets);
     expect(counted).toEqual(expectedCounts);
-    const digests = [family, plain].map((one) => logs.digest({ family: one, limit: 5 }));
+    const digests = [family, plain].map((one) => logs.digest({ src: [one], limit: 5 }));
     const [groups, expectedGroups] = (await Promise.all(digests)).map((digest) =>
       digest.groups.map(({ count }) => count),
     );
@@ -80,7 +80,7 @@ test.each(SUFFIXES)('a cursor of the plain file finds the record in its %s file'
   const { records } = await runSearch(plain.logs, { terms: ['segment 777'] });
   const [record] = records;
   const start = { record: record?.cursor ?? '' };
-  const found = await runSearch(packed.logs, { family: 'a.log', start, limit: 1 });
+  const found = await runSearch(packed.logs, { src: ['a.log'], start, limit: 1 });
   expect(found.records.map(({ file, message }) => [file, message])).toEqual([[packed.name, record?.message]]);
 });
 
@@ -89,11 +89,11 @@ test.each(SUFFIXES)('a follow from the past begins in the %s file', async (suffi
   const leaving = new AbortController();
   const items: FollowItem[] = [];
   const start = { timeMs: START_MS };
-  for await (const batch of logs.follow({ family: 'a.log', start }, { signal: leaving.signal })) {
+  for await (const batch of logs.follow({ src: ['a.log'], start }, { signal: leaving.signal })) {
     items.push(...batch);
     if (items.some((item) => item.type === 'record' && item.message === 'live')) leaving.abort();
   }
-  const { records } = await runSearch(logs, { family: 'a.log' });
+  const { records } = await runSearch(logs, { src: ['a.log'] });
   const followed = items.flatMap((item) => (item.type === 'record' ? [item.message] : []));
   expect(followed).toEqual(records.map(({ message }) => message));
 });
@@ -115,7 +115,7 @@ test.each(SUFFIXES)('a %s file with secrets is not served raw, and they are mask
 test('a damaged file is read up to the damage, which is a problem; a view of it is refused', async () => {
   const packed = fixture('streams.bz2');
   const { logs, name } = logWith('.bz2', packed.subarray(0, -30));
-  const { records, end } = await runSearch(logs, { file: name });
+  const { records, end } = await runSearch(logs, { src: [`=${name}`] });
   expect(records.length).toBeGreaterThan(1000);
   const detail = `unexpected end of file at byte ${packed.length - 30}`;
   expect(end.problems).toEqual([{ file: name, code: 'LOG_FILE_CORRUPT', detail }]);

@@ -44,13 +44,13 @@ test('UTF-16 is read like UTF-8, also compressed', async () => {
   for (const { name, family, format, problem, firstTimeMs } of details) {
     expect({ format, problem, firstTimeMs }).toEqual({ format: 'sql-server', problem: null, firstTimeMs: START_MS });
     for (const query of QUERIES) {
-      const found = await runSearch(logs, { ...query, family });
-      const expected = await runSearch(logs, { ...query, family: 'utf8.log' });
+      const found = await runSearch(logs, { ...query, src: [family] });
+      const expected = await runSearch(logs, { ...query, src: ['utf8.log'] });
       expect(expected.records.length).toBeGreaterThan(4);
       expect(found.records.map(comparable)).toEqual(expected.records.map(comparable));
       expect(found.end.problems).toEqual([]);
     }
-    const [counted, expected] = [family, 'utf8.log'].map((one) => logs.histogram({ family: one, buckets: 5 }));
+    const [counted, expected] = [family, 'utf8.log'].map((one) => logs.histogram({ src: [one], buckets: 5 }));
     expect((await counted)?.buckets).toEqual((await expected)?.buckets);
     const log = await logs.open(name, { text: true });
     expect((await collect(log.read(0, log.sizeBytes))).toString()).toBe(text);
@@ -95,12 +95,12 @@ describe.each(ENCODINGS)('UTF-16, %s,', (_, encode) => {
     await isAt(6);
     leaving.abort();
     await following;
-    const { records } = await runSearch(logs, { family: 'ERRORLOG' });
+    const { records } = await runSearch(logs, { src: ['ERRORLOG'] });
     expect(messages).toEqual(records.slice(8).map(({ message }) => message));
     // A cursor also has the name and the length the file had: offset and checksum follow.
     const place = (cursor: string) => cursor.split('.').slice(2, 4);
     expect(cursors.map(place)).toEqual(records.slice(8).map(({ cursor }) => place(cursor)));
-    const resumed = await runSearch(logs, { family: 'ERRORLOG', start: { cursor: cursors[1] ?? '' } });
+    const resumed = await runSearch(logs, { src: ['ERRORLOG'], start: { cursor: cursors[1] ?? '' } });
     expect(resumed.records.map(({ message }) => message)).toEqual(messages.slice(2));
   });
 });

@@ -13,6 +13,15 @@ export type {
 export { escapeRegex } from './escape-regex.ts';
 export { filterToQuery } from './filter-to-query.ts';
 export {
+  familySource,
+  fileSource,
+  formatLogSource,
+  type LogSource,
+  LogSources,
+  parseLogSource,
+} from './log-sources.ts';
+export { isPattern, matchesPattern } from './match-pattern.ts';
+export {
   type CompileRegex,
   compileQuery,
   isOrdered,

@@ -245,8 +245,14 @@ function foldAll(text: string): string {
 /** Lowest first. */
 export const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
-/** Codes of problems with files that do not mean missing data: left out on purpose, or read in spite of it. */
-export const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
+/** Codes of problems with files that do not mean missing data: left out on purpose, read in spite of it, or selected and not there. */
+export const NOTICES: ReadonlySet<string> = new Set([
+  'NO_TIMES',
+  'LEFT_OUT',
+  'NUL_BYTES',
+  'LOG_FAMILY_NOT_FOUND',
+  'LOG_FILE_NOT_FOUND',
+]);
 
 /** Names of levels that people and programs use; the same words mean the same levels in logs. */
 export const LEVEL_NAMES: Readonly<Record<string, Level>> = {

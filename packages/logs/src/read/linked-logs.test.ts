@@ -52,7 +52,7 @@ test('records of a log that has links are returned and counted once', async () =
 
 test('a link is searched by its own name', async () => {
   const { logs } = linkedDir();
-  for (const query of [{ file: 'current' }, { family: 'current' }]) {
+  for (const query of [{ src: ['=current'] }, { src: ['current'] }]) {
     expect((await runSearch(logs, query)).records).toMatchObject([{ file: 'current', message: 'new' }]);
   }
 });

@@ -51,9 +51,9 @@ describe('files in directories below', () => {
     const { records, end } = await runSearch(logs, {});
     expect(records.map(({ message }) => message)).toEqual(['app', 'nginx before', 'nginx', 'cart before', 'cart']);
     expect(end.problems).toEqual([]);
-    const family = await runSearch(logs, { family: 'nginx/access.log', order: 'newest' });
+    const family = await runSearch(logs, { src: ['/nginx/access.log'], order: 'newest' });
     expect(family.records.map(({ file }) => file)).toEqual(['nginx/access.log', 'nginx/access.log.1.gz']);
-    const file = await runSearch(logs, { file: `${POD}/0.log` });
+    const file = await runSearch(logs, { src: [`=${POD}/0.log`] });
     expect(file.records).toHaveLength(1);
     const log = await logs.open('nginx/access.log');
     expect(log.sizeBytes).toBe(line(3, 'nginx').length);

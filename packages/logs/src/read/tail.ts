@@ -5,6 +5,7 @@ import { type RangeSource, readChunk, readRange } from '../file/read-range.ts';
 import { CROWDED_CHUNK_BYTES, OneChunk } from '../file/shared-reads.ts';
 import { openText, type TextSource } from '../file/unpack.ts';
 import { truncated, unreadable } from '../log-error.ts';
+import { fileSource } from '../query/log-sources.ts';
 import type { ByteStream, OpenLog, ReadOptions, SearchItem, SearchQuery } from '../types.ts';
 
 const NEWLINE = 10;
@@ -193,7 +194,8 @@ export async function readLastTime(
   search: (query: SearchQuery) => AsyncIterable<SearchItem[]>,
   file: string,
 ): Promise<number | null> {
-  for await (const items of search({ file, order: 'newest', limit: LAST_RECORDS, before: 0, after: 0 })) {
+  const src = [fileSource(file)];
+  for await (const items of search({ src, order: 'newest', limit: LAST_RECORDS, before: 0, after: 0 })) {
     for (const item of items) if (item.type === 'record' && item.timeMs !== undefined) return item.timeMs;
   }
   return null;

@@ -91,10 +91,19 @@ const toShown = ({ raw, ...rest }: Expected) => ({ ...rest, raw: raw.slice(0, 64
 /** The last `count` of the records, in both orders. */
 async function expectRecords(logs: LogDir, file: string, records: readonly Expected[], count: number): Promise<void> {
   const expected = records.slice(-count).map(toShown);
-  const { records: oldest } = await runSearch(logs, { file, raw: true, start: { offset: expected[0]?.offset ?? 0 } });
+  const { records: oldest } = await runSearch(logs, {
+    src: [`=${file}`],
+    raw: true,
+    start: { offset: expected[0]?.offset ?? 0 },
+  });
   expect(oldest.map(shown)).toEqual(expected);
   expect(oldest.some(({ continued }) => continued)).toBe(false);
-  const { records: newest } = await runSearch(logs, { file, raw: true, order: 'newest', limit: expected.length });
+  const { records: newest } = await runSearch(logs, {
+    src: [`=${file}`],
+    raw: true,
+    order: 'newest',
+    limit: expected.length,
+  });
   expect(newest.map(shown)).toEqual(expected.reverse());
 }
 
@@ -108,32 +117,43 @@ async function expectResults(logs: LogDir, file: string, records: readonly Expec
       return order === 'oldest' ? offsets : offsets.reverse();
     };
     const findOffsets = async (query: Parameters<typeof runSearch>[1]) =>
-      (await runSearch(logs, { file, order, ...query })).records.map(({ offset }) => offset);
+      (await runSearch(logs, { src: [`=${file}`], order, ...query })).records.map(({ offset }) => offset);
     expect(await findOffsets({ terms: ['y end'] })).toEqual([last.offset]);
     expect(await findOffsets({ regex: 'message y+ end' })).toEqual([last.offset]);
     expect(await findOffsets({ minLevel: 'ERROR' })).toEqual(inOrder(errors));
     expect(await findOffsets({ minLevel: 'ERROR', terms: ['message y'] })).toEqual([last.offset]);
     expect(await findOffsets({ fromMs: last.timeMs })).toEqual([last.offset]);
     // Pages: the first one may end in a block without a record.
-    const { records: page, end } = await runSearch(logs, { file, order, limit: 1, minLevel: 'ERROR' });
+    const { records: page, end } = await runSearch(logs, { src: [`=${file}`], order, limit: 1, minLevel: 'ERROR' });
     const rest = await findOffsets({ minLevel: 'ERROR', start: { cursor: end.cursor ?? page[0]?.cursor ?? '' } });
     expect([...page.map(({ offset }) => offset), ...rest]).toEqual(inOrder(errors));
   }
   // A view around any byte of the record, including those after the boundary.
   for (const offset of [last.offset, last.offset + last.bytes - 1]) {
-    const { records: from } = await runSearch(logs, { file, start: { offset }, after: 2, before: 1, limit: 1 });
+    const { records: from } = await runSearch(logs, {
+      src: [`=${file}`],
+      start: { offset },
+      after: 2,
+      before: 1,
+      limit: 1,
+    });
     expect(from.map((record) => [record.offset, record.before?.[0]?.offset, record.after])).toEqual([
       [last.offset, records.at(-2)?.offset, []],
     ]);
-    const { records: until } = await runSearch(logs, { file, start: { offset }, order: 'newest', limit: 1 });
+    const { records: until } = await runSearch(logs, {
+      src: [`=${file}`],
+      start: { offset },
+      order: 'newest',
+      limit: 1,
+    });
     expect(until.map((record) => record.offset)).toEqual([records.at(-2)?.offset]);
   }
-  const { records: at } = await runSearch(logs, { file, start: { timeMs: last.timeMs } });
+  const { records: at } = await runSearch(logs, { src: [`=${file}`], start: { timeMs: last.timeMs } });
   expect(at.map((record) => record.offset)).toEqual([last.offset]);
   for (let turn = 0; turn < 2; turn++) {
-    const { untimed, end } = await logs.histogram({ file, buckets: 10 });
+    const { untimed, end } = await logs.histogram({ src: [`=${file}`], buckets: 10 });
     expect([untimed, end.records]).toEqual([0, records.length]);
-    const { groups, end: digestEnd } = await logs.digest({ file, limit: 10 });
+    const { groups, end: digestEnd } = await logs.digest({ src: [`=${file}`], limit: 10 });
     expect(digestEnd.records).toBe(records.length);
     expect(groups.every(({ level }) => level === 'ERROR' || level === 'INFO')).toBe(true);
     expect(groups.find(({ level }) => level === 'ERROR')?.sample.offset).toBe(last.offset);
@@ -185,7 +205,7 @@ describe.each(SHAPES)('a file of $name that ends shortly after a block boundary'
       const followed: FoundRecord[] = [];
       // Two existing records, then what is written: first up to the boundary, then the rest.
       const start = { back: 2 };
-      for await (const batch of logs.follow({ file: name, start, raw: true }, { signal: abort.signal })) {
+      for await (const batch of logs.follow({ src: [`=${name}`], start, raw: true }, { signal: abort.signal })) {
         for (const item of batch) if (item.type === 'record') followed.push(item);
         if (followed.length === 2) {
           appendFileSync(path, text.slice(last.offset, BLOCK_BYTES));
@@ -198,7 +218,10 @@ describe.each(SHAPES)('a file of $name that ends shortly after a block boundary'
       const again: FoundRecord[] = [];
       const abortAgain = new AbortController();
       const since = { timeMs: (records.at(-2) as Expected).timeMs };
-      for await (const batch of logs.follow({ file: name, start: since, raw: true }, { signal: abortAgain.signal })) {
+      for await (const batch of logs.follow(
+        { src: [`=${name}`], start: since, raw: true },
+        { signal: abortAgain.signal },
+      )) {
         for (const item of batch) if (item.type === 'record') again.push(item);
         if (again.length >= 2) abortAgain.abort();
       }
@@ -218,16 +241,16 @@ describe('a line longer than a block', () => {
     const pad = LINE.replace('short', 'short'.padEnd(BLOCK_BYTES - before - lead.length - LINE.length + 5, '-'));
     const long = `${NOW}begin ${'é'.repeat(200 * 1024)} finish\n`;
     writeFileSync(join(dir, 'a.log'), lead + pad + long + LINE);
-    const { records } = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const { records } = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
     expect(records).toMatchObject([{ offset: BLOCK_BYTES - before, level: 'ERROR', cut: true }]);
     expect(records[0]?.message.startsWith('begin é')).toBe(true);
-    expect((await runSearch(logs, { file: 'a.log', terms: ['begin é'] })).records).toHaveLength(1);
-    const { records: all } = await runSearch(logs, { file: 'a.log', order: 'newest', limit: 3, raw: true });
+    expect((await runSearch(logs, { src: ['=a.log'], terms: ['begin é'] })).records).toHaveLength(1);
+    const { records: all } = await runSearch(logs, { src: ['=a.log'], order: 'newest', limit: 3, raw: true });
     // The second part starts with a whole character.
     expect(all.map(({ continued }) => continued)).toEqual([undefined, true, undefined]);
     expect(all[1]?.message).toMatch(/^é+$/);
     expect((all[1]?.bytes ?? 0) + (all[2]?.bytes ?? 0)).toBe(Buffer.byteLength(long));
-    expect((await runSearch(logs, { file: 'a.log', terms: ['é finish'] })).records).toMatchObject([
+    expect((await runSearch(logs, { src: ['=a.log'], terms: ['é finish'] })).records).toMatchObject([
       { continued: true },
     ]);
   });

@@ -113,7 +113,7 @@ describe('a search that pauses in the middle of blocks', () => {
     writeFileSync(join(dir, 'slow.log'), lines.join(''));
     const logs = openDir(dir, { workers: 1 });
     const query = { file: 'slow.log', regex: SLOW_REGEX };
-    const { records: every } = await runSearch(logs, { file: 'slow.log' });
+    const { records: every } = await runSearch(logs, { src: ['=slow.log'] });
     const all = every.filter(({ message }) => /a[ab]{900}Q/.test(message)).map(({ offset }) => offset);
     expect(all.length).toBeGreaterThan(2);
     const found: number[] = [];
@@ -160,7 +160,7 @@ it('the plain search that waits also covers many blocks', async () => {
   const logs = openDir(dir, { workers: 1 });
   const abort = new AbortController();
   const slowOnes = [1, 2, 3].map(() => runSearch(logs, slow, { signal: abort.signal }));
-  const { end } = await runSearch(logs, fillQuery({ file: 'plain.log', terms: ['nowhere'] }));
+  const { end } = await runSearch(logs, fillQuery({ src: ['=plain.log'], terms: ['nowhere'] }));
   expect(end).toMatchObject({ reason: 'exhausted', records: 0 });
   abort.abort();
   expect((await Promise.all(slowOnes)).map((response) => response.end.reason)).toEqual(Array(3).fill('cancelled'));

@@ -89,11 +89,11 @@ test('every form of a secret is masked by the same number of bytes, in plain and
   expect(FORMS.length).toBeGreaterThan(15);
   for (const name of ['a.log', 'a.log.1.gz']) {
     expect((await view(logs, name, 10_000_000)).toString()).toBe(expected);
-    const records = onlyRecords(await search(logs, { file: name }));
+    const records = onlyRecords(await search(logs, { src: [`=${name}`] }));
     expect(records.map((record) => `${record.raw}\n`).join('')).toBe(expected);
-    expectNoSecret(await logs.digest({ file: name, limit: 100 }));
-    expectNoSecret(await logs.top({ file: name, by: 'message', limit: 100 }));
-    expectNoSecret(await logs.fields({ file: name, limit: 100 }));
+    expectNoSecret(await logs.digest({ src: [`=${name}`], limit: 100 }));
+    expectNoSecret(await logs.top({ src: [`=${name}`], by: 'message', limit: 100 }));
+    expectNoSecret(await logs.fields({ src: [`=${name}`], limit: 100 }));
   }
   expect((await raw(logs, 'a.log', 0, text.length * 2)).toString()).toBe(expected);
   expectNoSecret(await logs.details());
@@ -137,7 +137,7 @@ test('a secret across the boundaries of chunks and blocks is masked', async () =
   const expected = slowScrub(text, NEEDLES);
   for (const name of ['a.log', 'b.log.gz']) {
     expect((await view(logs, name, text.length)).equals(expected)).toBe(true);
-    expectNoSecret(onlyRecords(await search(logs, { file: name, terms: ['*****'] })));
+    expectNoSecret(onlyRecords(await search(logs, { src: [`=${name}`], terms: ['*****'] })));
   }
   expect((await raw(logs, 'a.log', 0, text.length)).equals(expected)).toBe(true);
 });
@@ -200,7 +200,7 @@ describe('a growing file', () => {
       appendFileSync(file, sign);
       expect((await view(logs, 'a.log', 100)).toString()).toMatch(/^password=(co?|\*{3,13})$/);
       expect((await raw(logs, 'a.log', 9, 100)).toString()).toMatch(/^(co?|\*{3,13})$/);
-      expect(onlyRecords(await search(logs, { file: 'a.log' }))[0]?.raw).toMatch(/^password=(co?|\*{3,13})$/);
+      expect(onlyRecords(await search(logs, { src: ['=a.log'] }))[0]?.raw).toMatch(/^password=(co?|\*{3,13})$/);
     }
   });
 
@@ -301,7 +301,7 @@ test('all ways of reading return the same scrubbed text', async () => {
         expect((await view(logs, `${name}.gz`, 10_000)).toString()).toBe(expected);
         expect((await raw(logs, name, at, at + length)).toString()).toBe(expected.slice(at, at + length));
         for (const file of [name, `${name}.gz`]) {
-          const records = onlyRecords(await search(logs, { file }));
+          const records = onlyRecords(await search(logs, { src: [`=${file}`] }));
           expect(
             records
               .map((record) => record.raw)

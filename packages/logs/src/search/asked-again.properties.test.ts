@@ -113,12 +113,12 @@ test('a question that is repeated gets what the reference finds, also after a ch
           const filter = { ...asked, ...ranges[number] };
           const expected = slowSearch(records, { ...filter, order });
           for (let times = 0; times < 3; times++) {
-            const { records: found, end } = await runSearch(logs, { file, ...filter, order, limit });
+            const { records: found, end } = await runSearch(logs, { src: [`=${file}`], ...filter, order, limit });
             expectSame(found, expected.slice(0, limit));
             expect(end.problems).toEqual([]);
           }
           if (limit > 1 && expected.length < 2000)
-            expectSame(await searchPages(logs, { file, ...filter, order }, [limit, 33]), expected);
+            expectSame(await searchPages(logs, { src: [`=${file}`], ...filter, order }, [limit, 33]), expected);
         }
       }
     }),

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { LogSources } from '../query/log-sources.ts';
 import { randomDir } from '../testing/random-dir.ts';
 import { logSpec, mixedSpec, type WrittenFamily } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
@@ -49,7 +50,8 @@ describe('the coverage of a search', () => {
           expectBytes(response.end, query, families);
           const isWhole = query.start === undefined && query.until === undefined;
           if (response.end.reason === 'exhausted' && isWhole) expectWhole(response.end, records, filter);
-          if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
+          if (new LogSources(query.src).only?.kind === 'family' && isWhole)
+            expectCoveredToEnd(response, records, { order, filter });
         }
       }),
       { numRuns: runs(1) },
@@ -145,9 +147,13 @@ async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
     });
   };
   for (const family of families) {
-    await add(`family ${family.name}`, { family: family.name }, readFamilyRecords(family, BERLIN));
+    await add(`family ${family.name}`, { src: [family.name] }, readFamilyRecords(family, BERLIN));
     for (const file of family.files)
-      await add(`file ${file.name}`, { file: file.name }, readFamilyRecords({ name: '', files: [file] }, BERLIN));
+      await add(
+        `file ${file.name}`,
+        { src: [`=${file.name}`] },
+        readFamilyRecords({ name: '', files: [file] }, BERLIN),
+      );
   }
   const all = families.flatMap(({ name }) => lists.get(`family ${name}`)?.records ?? []);
   return {
@@ -181,7 +187,7 @@ async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
       };
       const record = records[at % records.length];
       const cursor = cursors[at % records.length] ?? '';
-      const query: Partial<SearchQuery> = isFile ? { file } : { family: family.name };
+      const query: Partial<SearchQuery> = isFile ? { src: [`=${file}`] } : { src: [family.name] };
       if (start === 'cursor') query.start = { cursor };
       if (start === 'record') query.start = { record: cursor };
       if (start === 'offset') query.start = { offset: record?.offset ?? 0 };
@@ -264,11 +270,12 @@ function expectCoveredToEnd(
 /** Every byte counts once, and no more than there are. */
 function expectBytes(
   { scannedBytes, skippedBytes, unreadBytes = 0 }: Pick<SearchEnd, 'scannedBytes' | 'skippedBytes' | 'unreadBytes'>,
-  { family, file }: Partial<SearchQuery>,
+  { src }: Partial<SearchQuery>,
   families: readonly WrittenFamily[],
 ): void {
-  const files = families.flatMap((one) => (family === undefined || one.name === family ? one.files : []));
-  const total = sum(files.filter(({ name }) => file === undefined || name === file).map(({ text }) => text.length));
+  const logs = new LogSources(src);
+  const files = families.flatMap((family) => family.files.filter(({ name }) => logs.hasFile(name, family.name)));
+  const total = sum(files.map(({ text }) => text.length));
   expect(Math.min(scannedBytes, skippedBytes, unreadBytes)).toBeGreaterThanOrEqual(0);
   expect(scannedBytes + skippedBytes).toBeLessThanOrEqual(total);
 }

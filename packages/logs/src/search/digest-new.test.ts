@@ -102,7 +102,7 @@ describe('whether a group is new is not known', () => {
   test('if it has no times', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'no time at all\n');
-    const digest = await openDir(dir).digest({ file: 'a.log', limit: 9, newSinceMs: NEW_SINCE_MS });
+    const digest = await openDir(dir).digest({ src: ['=a.log'], limit: 9, newSinceMs: NEW_SINCE_MS });
     expect(verdicts(digest)).toEqual([['no time at all', 'unknown']]);
   });
 });

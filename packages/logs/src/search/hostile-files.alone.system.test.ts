@@ -72,7 +72,7 @@ describe('a family with a file that is', () => {
   test.each(damages)('%s reports it, and returns everything of the others', async (_, middle, sound) => {
     const { logs } = family(middle);
     for (const order of ['oldest', 'newest'] as const) {
-      const { records, end } = await runSearch(logs, { family: 'a.log', order });
+      const { records, end } = await runSearch(logs, { src: ['a.log'], order });
       const returned = messages(order === 'oldest' ? records : [...records].reverse());
       expect(returned.slice(0, 100)).toEqual(numbered(100, 1));
       expect(returned.slice(-100)).toEqual(numbered(100, 3));
@@ -80,9 +80,9 @@ describe('a family with a file that is', () => {
       expect(returned.slice(100, 100 + sound)).toEqual(numbered(sound, 2));
       expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }] });
     }
-    const counted = await logs.histogram({ family: 'a.log', buckets: 10 });
+    const counted = await logs.histogram({ src: ['a.log'], buckets: 10 });
     expect(counted.end.problems).toMatchObject([{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }]);
-    const grouped = await logs.digest({ family: 'a.log', limit: 10 });
+    const grouped = await logs.digest({ src: ['a.log'], limit: 10 });
     expect(grouped.end.problems).toMatchObject([{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }]);
     expect(grouped.end.records).toBe(counted.end.records);
   });
@@ -90,7 +90,7 @@ describe('a family with a file that is', () => {
   test('an archive of nothing, or an empty one, returns the others', async () => {
     for (const middle of [gzipSync(''), Buffer.alloc(0)]) {
       const { logs } = family(middle);
-      const { records, end } = await runSearch(logs, { family: 'a.log' });
+      const { records, end } = await runSearch(logs, { src: ['a.log'] });
       expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
       expect(end.problems).toEqual([]);
     }
@@ -110,7 +110,7 @@ describe('a family with a file that is', () => {
   test('deleted between listing and opening returns the others', async () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     // Listed as a file, and deleted when it is opened.
-    const search = searchItems(logs, fillQuery({ family: 'a.log' }));
+    const search = searchItems(logs, fillQuery({ src: ['a.log'] }));
     await logs.list();
     const first = search.next();
     rmSync(join(dir, 'a.log.1'));
@@ -127,7 +127,7 @@ describe('a family with a file that is', () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     rmSync(join(dir, 'a.log.1'));
     symlinkSync('missing', join(dir, 'a.log.1'));
-    const { records } = await runSearch(logs, { family: 'a.log' });
+    const { records } = await runSearch(logs, { src: ['a.log'] });
     expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
   });
 });
@@ -145,7 +145,7 @@ describe('a file truncated while it is scanned', () => {
     const logs = openDir(dir, OPTIONS);
     const found: FoundRecord[] = [];
     let end: SearchEnd | undefined;
-    for await (const batch of searchItems(logs, fillQuery({ family: 'a.log', order, excluded: ['filler'] }))) {
+    for await (const batch of searchItems(logs, fillQuery({ src: ['a.log'], order, excluded: ['filler'] }))) {
       for (const item of batch) {
         if (item.type === 'record') found.push(item);
         else end = item;
@@ -165,7 +165,7 @@ describe('a file truncated while it is scanned', () => {
     writeFileSync(path, lines(60_000, 2));
     const logs = openDir(dir, OPTIONS);
     let end: SearchEnd | undefined;
-    for await (const batch of searchItems(logs, fillQuery({ file: 'a.log', raw: true }))) {
+    for await (const batch of searchItems(logs, fillQuery({ src: ['=a.log'], raw: true }))) {
       const last = batch.at(-1);
       if (last?.type === 'end') end = last;
       // Parts from here on are so large that they are emitted in several steps.
@@ -193,24 +193,24 @@ describe('a line of 120 MB', () => {
     const dir = tempDir();
     writeLong(dir);
     const logs = openDir(dir, OPTIONS);
-    const warmUp = await runSearch(logs, { file: 'a.log', limit: 1 });
+    const warmUp = await runSearch(logs, { src: ['=a.log'], limit: 1 });
     expect(messages(warmUp.records)).toEqual(['hour 1 line 0']);
     const before = process.memoryUsage.rss();
 
-    const newest = await runSearch(logs, { file: 'a.log', order: 'newest', limit: 12 });
+    const newest = await runSearch(logs, { src: ['=a.log'], order: 'newest', limit: 12 });
     expect(messages(newest.records).slice(0, 10)).toEqual(numbered(10, 3).reverse());
     expect(newest.records[10]).toMatchObject({ continued: true });
     expect(newest.records[11]).toMatchObject({ continued: true, bytes: BLOCK_BYTES, cut: true });
 
-    const errors = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const errors = await runSearch(logs, { src: ['=a.log'], minLevel: 'ERROR' });
     expect(errors.records).toMatchObject([{ level: 'ERROR', cut: true }]);
 
-    const found = await runSearch(logs, { file: 'a.log', terms: ['Needle'] });
+    const found = await runSearch(logs, { src: ['=a.log'], terms: ['Needle'] });
     expect(found.records).toMatchObject([{ continued: true }]);
     const part = found.records[0] as FoundRecord;
     expect(part.bytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
 
-    const { records } = await runSearch(logs, { file: 'a.log', regex: 'x needle', order: 'newest' });
+    const { records } = await runSearch(logs, { src: ['=a.log'], regex: 'x needle', order: 'newest' });
     expect(records.map(({ offset }) => offset)).toEqual([part.offset]);
     // Other threads of this process grow as well.
     expect(process.memoryUsage.rss() - before).toBeLessThan(SIZE);
@@ -225,19 +225,19 @@ describe('a file of NULs', () => {
     ftruncateSync(fd, 24 * MIB);
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
-    const all = await runSearch(logs, { file: 'a.log', limit: 3 });
+    const all = await runSearch(logs, { src: ['=a.log'], limit: 3 });
     // Split in the middle of every block.
     expect(all.records.map(({ offset, bytes }) => [offset / BLOCK_BYTES, bytes / BLOCK_BYTES])).toEqual([
       [0, 1.5],
       [1.5, 1],
       [2.5, 1],
     ]);
-    expect((await runSearch(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
-    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((24 * MIB) / BLOCK_BYTES);
+    expect((await runSearch(logs, { src: ['=a.log'], terms: ['x'] })).records).toEqual([]);
+    expect((await logs.histogram({ src: ['=a.log'], buckets: 10 })).untimed).toBe((24 * MIB) / BLOCK_BYTES);
     truncateSync(path, 23 * MIB);
     appendFileSync(path, lines(100, 5));
     for (const order of ['newest', 'oldest'] as const) {
-      const behind = await runSearch(logs, { file: 'a.log', order, limit: 100 });
+      const behind = await runSearch(logs, { src: ['=a.log'], order, limit: 100 });
       expect(behind.records.every(({ timeMs }) => timeMs !== undefined)).toBe(true);
       const wanted = numbered(100, 5);
       expect(messages(behind.records)).toEqual(order === 'newest' ? wanted.reverse() : wanted);
@@ -254,9 +254,9 @@ describe('a file of NULs', () => {
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
     const fromMs = Date.parse('2026-06-01T00:00:01Z');
-    const { records } = await runSearch(logs, { file: 'a.log', fromMs, toMs: fromMs + 100 });
+    const { records } = await runSearch(logs, { src: ['=a.log'], fromMs, toMs: fromMs + 100 });
     expect(messages(records)).toEqual(numbered(2000, 2).slice(1000, 1100));
-    const { records: first } = await runSearch(logs, { file: 'a.log', start: { timeMs: fromMs }, limit: 1 });
+    const { records: first } = await runSearch(logs, { src: ['=a.log'], start: { timeMs: fromMs }, limit: 1 });
     expect(messages(first)).toEqual(['hour 2 line 1000']);
   });
 });
@@ -274,8 +274,8 @@ describe('after every kind of search', () => {
       () => expect(runSearch(logs, { regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () =>
         expect(runSearch(logs, { start: { cursor: 'nonsense' } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' }),
-      () => expect(runSearch(logs, { family: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' }),
-      () => expect(runSearch(logs, { file: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' }),
+      () => expect(runSearch(logs, { src: ['nowhere'] })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' }),
+      () => expect(runSearch(logs, { src: ['=nowhere'] })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' }),
       () => expect(logs.histogram({ buckets: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () => expect(logs.top({ by: 'x', limit: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () => expect(logs.fields({ limit: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
@@ -327,12 +327,12 @@ describe('a compressed file', () => {
       writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(100_000, turn + 2), { level: 1 }));
       renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
       const abort = new AbortController();
-      const first = searchItems(logs, fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
+      const first = searchItems(logs, fillQuery({ src: ['=a.log.gz'], limit: 1 }), { signal: abort.signal });
       await first.next();
       const left = first.next().catch(() => {}); // aborted before or after its end
       await new Promise((resolve) => setImmediate(resolve));
       abort.abort();
-      const second = await runSearch(logs, { file: 'a.log.gz', limit: 1 });
+      const second = await runSearch(logs, { src: ['=a.log.gz'], limit: 1 });
       expect(second.records).toHaveLength(1);
       await left;
       await first.return();
@@ -382,7 +382,7 @@ describe('an aborted search', () => {
       { minLevel: 'FATAL' as const },
     ]) {
       const abort = new AbortController();
-      const search = searchItems(logs, fillQuery({ file: 'a.log', ...query }), { signal: abort.signal });
+      const search = searchItems(logs, fillQuery({ src: ['=a.log'], ...query }), { signal: abort.signal });
       await search.next();
       const rest = (async () => {
         let last: string | undefined;

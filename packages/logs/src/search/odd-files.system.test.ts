@@ -38,10 +38,10 @@ test('more shapes than fit are merged where they are similar, and counted where 
   write('similar.log', (name) => `peer x${name} left the ring`);
   write('different.log', (name) => `x${name} y${name} z${name}`);
   const logs = openDir(dir);
-  const similar = await logs.digest({ file: 'similar.log', limit: 5 });
+  const similar = await logs.digest({ src: ['=similar.log'], limit: 5 });
   expect(similar.groups).toMatchObject([{ shape: 'peer * left the ring', count: 5200 }]);
   expect([similar.totalGroups, similar.ungrouped, similar.end.records]).toEqual([1, 0, 5200]);
-  const different = await logs.digest({ file: 'different.log', limit: 5 });
+  const different = await logs.digest({ src: ['=different.log'], limit: 5 });
   expect([different.totalGroups + different.ungrouped, different.end.records]).toEqual([5200, 5200]);
   expect(different.ungrouped).toBeGreaterThan(0);
 });
@@ -123,7 +123,7 @@ describe('holes of NULs inside a log', () => {
     const logs = openDir(dir, { zone: createZone('UTC') });
     for (const file of ['a.log', 'b.log.1.gz']) {
       const numbers = async (query: Partial<SearchQuery>) => {
-        const { records, end } = await runSearch(logs, { file, limit: 100_000, ...query });
+        const { records, end } = await runSearch(logs, { src: [`=${file}`], limit: 100_000, ...query });
         expect(records.every(({ timeMs }) => timeMs !== undefined || format === 'json')).toBe(true);
         return { found: records.map(({ message }) => /line (\d+)/.exec(message)?.[1]).map(Number), end };
       };
@@ -141,7 +141,7 @@ describe('holes of NULs inside a log', () => {
       expect((await numbers({ order: 'oldest', ...range })).found).toEqual([count + 50, count + 51, count + 52]);
       const term = (await numbers({ order: 'oldest', terms: [`line ${count + 50}`] })).found;
       expect(term).toEqual([count + 50]);
-      const { records } = (await logs.histogram({ file, buckets: 3 })).end;
+      const { records } = (await logs.histogram({ src: [`=${file}`], buckets: 3 })).end;
       expect(records).toBe(all.length);
     }
   });

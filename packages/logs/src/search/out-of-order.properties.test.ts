@@ -73,20 +73,21 @@ describe('records more than a minute out of order', () => {
             return { fromMs, toMs: fromMs + width + 1, count: inRange.length };
           });
           for (const { count, ...range } of queries) {
-            const { records, end } = await runSearch(logs, { file, order, ...range });
+            const { records, end } = await runSearch(logs, { src: [`=${file}`], order, ...range });
             expect(records.length).toBeLessThanOrEqual(count);
             if (records.length < count) expect(end.unreadBytes).toBeGreaterThan(0);
             if (!gz) expect([records.length, end.unreadBytes]).toEqual([count, 0]);
           }
-          expect((await logs.histogram({ file, buckets: 3 })).end.records).toBe(times.length);
+          expect((await logs.histogram({ src: [`=${file}`], buckets: 3 })).end.records).toBe(times.length);
           for (const { count, ...range } of queries) {
-            const { records, end } = await runSearch(logs, { file, order, ...range });
+            const { records, end } = await runSearch(logs, { src: [`=${file}`], order, ...range });
             expect(records.length).toBe(count);
             expect([end.coveredFromMs, end.coveredToMs]).toEqual([range.fromMs, range.toMs - 1]);
             expect(end.problems).toEqual([]);
-            const counted = await logs.histogram({ file, ...range, buckets: 3 });
+            const counted = await logs.histogram({ src: [`=${file}`], ...range, buckets: 3 });
             expect(counted.end.records).toBe(count);
-            const [first] = (await runSearch(logs, { file, start: { timeMs: range.fromMs }, limit: 1 })).records;
+            const [first] = (await runSearch(logs, { src: [`=${file}`], start: { timeMs: range.fromMs }, limit: 1 }))
+              .records;
             expect(first?.message).toContain(`record ${times.findIndex((time) => time >= range.fromMs) + 1} `);
           }
         },
@@ -102,7 +103,7 @@ describe('records more than a minute out of order', () => {
     writeFileSync(join(dir, 'a.log'), text);
     const logs = openDir(dir, { zone: UTC });
     for (const fromMs of [START + HOUR_MS / 2, START + 0.75 * HOUR_MS, START + 1.25 * HOUR_MS]) {
-      const { records, end } = await runSearch(logs, { file: 'a.log', fromMs, toMs: fromMs + 60_000 });
+      const { records, end } = await runSearch(logs, { src: ['=a.log'], fromMs, toMs: fromMs + 60_000 });
       expect(records.length).toBe(times.filter((time) => time >= fromMs && time < fromMs + 60_000).length);
       expect(end.unreadBytes).toBe(0);
     }
@@ -162,8 +163,8 @@ describe('records more than a minute out of order', () => {
           if (older > 0) writeFileSync(join(dir, 'a.log.1'), text.subarray(0, older));
           writeFileSync(join(dir, 'a.log'), text.subarray(older));
           const timeMs = (times[at % times.length] ?? 0) + plusMs;
-          const all = await runSearch(openDir(dir, { zone: UTC }), { family: 'a.log' });
-          const { records, end } = await runSearch(openDir(dir, { zone: UTC }), { start: { timeMs }, family: 'a.log' });
+          const all = await runSearch(openDir(dir, { zone: UTC }), { src: ['a.log'] });
+          const { records, end } = await runSearch(openDir(dir, { zone: UTC }), { start: { timeMs }, src: ['a.log'] });
           const first = all.records.findIndex((record) => (record.timeMs ?? 0) >= timeMs);
           const expected = first < 0 ? [] : all.records.slice(first);
           expect([records[0]?.message, records.length]).toEqual([expected[0]?.message, expected.length]);
@@ -185,14 +186,14 @@ describe('records more than a minute out of order', () => {
     const range = { fromMs: START + HOUR_MS, toMs: START + HOUR_MS + 20_000 };
     const countIn = ({ fromMs, toMs }: typeof range) => times.filter((time) => time >= fromMs && time < toMs).length;
     const logs = openDir(dir, { zone: UTC });
-    const { records, end } = await runSearch(logs, { file: 'a.log', ...range });
+    const { records, end } = await runSearch(logs, { src: ['=a.log'], ...range });
     expect(records.length).toBe(countIn(range));
     expect(end.problems).toMatchObject([{ file: 'a.log', code: 'OUT_OF_ORDER' }]);
     expect(end.unreadBytes).toBeGreaterThan(0);
-    const again = await runSearch(logs, { file: 'a.log', ...lateAt });
+    const again = await runSearch(logs, { src: ['=a.log'], ...lateAt });
     expect([again.records.length, again.end.problems, again.end.unreadBytes]).toEqual([countIn(lateAt), [], 0]);
     const fresh = openDir(dir, { zone: UTC });
-    const first = await runSearch(fresh, { file: 'a.log', ...beside });
+    const first = await runSearch(fresh, { src: ['=a.log'], ...beside });
     expect([first.records.length, first.end.unreadBytes]).toEqual([countIn(beside), 0]);
   });
 });

@@ -18,7 +18,7 @@ test('the rest of a long record in an archive is read by its offset', async () =
   writeFileSync(join(dir, 'a.log'), LONG);
   const logs = openDir(dir);
   for (const name of ['a.log.1.gz', 'a.log']) {
-    const { records } = await runSearch(logs, { file: name, terms: ['word-1 '] });
+    const { records } = await runSearch(logs, { src: [`=${name}`], terms: ['word-1 '] });
     expect(records).toMatchObject([{ cut: true, bytes: LONG.length }]);
     const { offset = 0, bytes = 0 } = records[0] ?? {};
     const log = await logs.open(name, { text: true });

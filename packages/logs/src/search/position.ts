@@ -3,6 +3,7 @@ import type { CancelFlag } from '../cancel-flag.ts';
 import { decodeCursor, encodeMark, fnv1a, HEAD_BYTES, type RecordMark } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import { LogError } from '../log-error.ts';
+import { LogSources } from '../query/log-sources.ts';
 import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
@@ -124,9 +125,9 @@ async function startPosition(
 async function startByTime(
   finder: PositionFinder,
   family: OpenFamily,
-  { file, family: wanted, start, order }: SearchQuery,
+  { src, start, order }: SearchQuery,
 ): Promise<Start | undefined> {
-  if (order === 'newest' || !start || !('cursor' in start) || (file === undefined && wanted === undefined)) return;
+  if (order === 'newest' || !start || !('cursor' in start) || !new LogSources(src).only) return;
   const mark = decodeCursor(start.cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined);
   if (mark?.delivered?.timeMs === undefined) return;
   const { code, message: detail } = recordGone();

@@ -53,9 +53,9 @@ async function readTexts(logs: LogDir, query: Partial<SearchQuery>, reusesMemory
 const QUERIES: readonly Partial<SearchQuery>[] = [
   { limit: 30_000, order: 'oldest' },
   { limit: 30_000, order: 'newest' },
-  { limit: 1501, order: 'oldest', file: 'one.log' },
+  { limit: 1501, order: 'oldest', src: ['=one.log'] },
   { limit: 2003, order: 'newest' },
-  { limit: 30_000, order: 'oldest', file: 'two.log', terms: ['message 7'] },
+  { limit: 30_000, order: 'oldest', src: ['=two.log'], terms: ['message 7'] },
 ];
 
 describe('memory of results that is used again', () => {
@@ -69,7 +69,7 @@ describe('memory of results that is used again', () => {
 
   it('is that of pieces that were emitted before, and of none if pieces may be kept', async () => {
     const logs = writeLogs();
-    const query = fillQuery({ limit: 30_000, order: 'oldest', file: 'one.log' });
+    const query = fillQuery({ limit: 30_000, order: 'oldest', src: ['=one.log'] });
     for (const reusesMemory of [true, false]) {
       const kept: Uint8Array[] = [];
       for await (const piece of toLines(logs.search(query, { reusesMemory }))) if (piece.length > 0) kept.push(piece);

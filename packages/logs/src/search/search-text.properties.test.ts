@@ -105,7 +105,7 @@ describe('the text of records', () => {
       Buffer.from(`2026-11-15 05:00:01.000\tINFO\ta.go:1\t${'x'.repeat(1_000_000)}\nlast \xff\x00`, 'latin1'),
     ]);
     writeFileSync(join(dir, 'a.log'), bytes);
-    const { text, texts, end } = await runText(logs, { file: 'a.log', limit: Infinity });
+    const { text, texts, end } = await runText(logs, { src: ['=a.log'], limit: Infinity });
     expect(text.equals(bytes)).toBe(true);
     expect(texts.length).toBe(end.records);
     expect(end.reason).toBe('exhausted');

@@ -39,7 +39,7 @@ describe('a search', () => {
           const limit = context[0] + context[1] > 0 ? Math.min(most, 20) : most;
           const file = family.files[start.at % family.files.length];
           const asksFile = (oneFile || start.kind === 'offset') && file !== undefined;
-          const selection = asksFile ? { file: file.name } : { family: family.name };
+          const selection = { src: [asksFile ? `=${file.name}` : family.name] };
           const known = lists.get(asksFile ? file.name : '') ?? {
             records: readFamilyRecords(asksFile ? { name: '', files: [file] } : family, BERLIN),
             all: (await runSearch(logs, selection)).records,
@@ -99,7 +99,7 @@ describe('a search', () => {
           const expected = slowSearch(records, { ...filter, order });
           const usable =
             expected.length > 200 ? pages.map((size) => Math.max(size, Math.ceil(expected.length / 40))) : pages;
-          const found = await searchPages(logs, { family: family.name, ...filter, order }, usable);
+          const found = await searchPages(logs, { src: [family.name], ...filter, order }, usable);
           expectSame(found, expected);
         },
       ),

@@ -1,5 +1,6 @@
 import { countRecords, EMPTY_BATCH, joinCursors, type MergedRun, type RecordBatch, TimeMerge } from '@porthole/records';
 import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
+import { LogSources } from '../query/log-sources.ts';
 import { SMALL_FILE_BYTES } from '../scan/job-queue.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
@@ -199,16 +200,15 @@ async function allSettled<T>(promises: Promise<T>[]): Promise<T[]> {
 }
 
 /**
- * A record that the query names must be found in one of the families. If a cursor names several and all logs are
+ * A record that the query names must be found in one of the families. If a cursor names several and several logs are
  * queried, every one must be: otherwise a log whose record no longer exists would be returned from its start again.
  */
-function assertFound(parts: readonly FamilyPart[], { file, family, start, until }: SearchQuery): void {
+function assertFound(parts: readonly FamilyPart[], { src, start, until }: SearchQuery): void {
   if (parts.length === 0) return;
   const named = { start: start && 'cursor' in start ? start.cursor : undefined, until };
   for (const name of ['start', 'until'] as const) {
     const cursor = named[name];
-    const isOfAll = cursor !== undefined && file === undefined && family === undefined;
-    const least = isOfAll ? decodeCursor(cursor).length : 1;
+    const least = cursor !== undefined && !new LogSources(src).only ? decodeCursor(cursor).length : 1;
     if (parts.filter(({ found }) => found[name]).length < least) throw recordGone();
   }
 }

@@ -38,7 +38,7 @@ function setUp() {
 }
 
 async function find(logs: LogDir, term = 'needle-in-haystack', file = 'a.log') {
-  const { records, end } = await runSearch(logs, { file, terms: [term] });
+  const { records, end } = await runSearch(logs, { src: [`=${file}`], terms: [term] });
   return { found: records.length, isFast: end.scannedBytes < TEXT.length / 4 };
 }
 
@@ -74,7 +74,7 @@ test('a log that is being written is indexed in the background, also for the nex
   await build(before);
   write(TEXT.slice(0, 1000));
   expect(await find(before)).toEqual({ found: 5, isFast: false });
-  const scanned = async (logs: LogDir) => (await runSearch(logs, { file: 'a.log', terms: ['not-in-there'] })).end;
+  const scanned = async (logs: LogDir) => (await runSearch(logs, { src: ['=a.log'], terms: ['not-in-there'] })).end;
   const { scannedBytes, skippedBytes } = await scanned(before);
   expect(skippedBytes).toBe(16 * 1024 ** 2);
   expect(scannedBytes + skippedBytes).toBe(statSync(path).size);

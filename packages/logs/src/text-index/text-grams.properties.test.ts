@@ -133,7 +133,7 @@ describe('a column', () => {
     const store = new MemoryTextIndexes();
     const logs = openDir(dir, { zone: BERLIN, textIndex: store });
     await logs.indexText('a.log');
-    const { end } = await runSearch(logs, { file: 'a.log', terms: ['nowhere'] });
+    const { end } = await runSearch(logs, { src: ['=a.log'], terms: ['nowhere'] });
     expect(end.problems).toMatchObject([{ code: 'NUL_BYTES' }]);
     expect(end.skippedBytes).toBe(BLOCK_BYTES);
   });

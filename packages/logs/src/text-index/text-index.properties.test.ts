@@ -190,8 +190,8 @@ async function expectTruth(logs: LogDir, plain: LogDir, changing: ChangingFamily
   const records = readFamilyRecords({ name, files: [large] }, BERLIN);
   const filter = toFilter(wanted, records);
   for (const order of ['oldest', 'newest'] as const) {
-    const found = await runSearch(logs, { file: name, order, ...filter });
-    const { records: expected, end } = await runSearch(plain, { file: name, order, ...filter });
+    const found = await runSearch(logs, { src: [`=${name}`], order, ...filter });
+    const { records: expected, end } = await runSearch(plain, { src: [`=${name}`], order, ...filter });
     expectEqual(found.records, expected);
     expectEqual(offsets(found.records), offsets(slowSearch(records, { ...filter, order })));
     expect(coverage(found.end)).toEqual(coverage(end));
@@ -199,7 +199,7 @@ async function expectTruth(logs: LogDir, plain: LogDir, changing: ChangingFamily
       scannedBytes + skippedBytes + unreadBytes;
     if (!filter.minLevel) expect(bytes(found.end)).toBe(bytes(end));
   }
-  const pages = await searchPages(logs, { file: name, order: 'newest', ...filter }, [3, 20_000]);
+  const pages = await searchPages(logs, { src: [`=${name}`], order: 'newest', ...filter }, [3, 20_000]);
   expectEqual(offsets(pages), offsets(slowSearch(records, { ...filter, order: 'newest' })));
   const [counted, expected] = await Promise.all(
     [logs, plain].map((each) => countAll(each, { ...filter, family: family.name })),

@@ -207,7 +207,7 @@ describe('a secret', () => {
     copyFileSync(join(dir, 'a.log'), join(dir, 'b.log'));
     await logs.indexText('a.log');
     const read = async (term: string) => {
-      const { end, records } = await runSearch(logs, { file: 'a.log', terms: [term] });
+      const { end, records } = await runSearch(logs, { src: ['=a.log'], terms: [term] });
       return { records, scanned: end.scannedBytes, skipped: end.skippedBytes };
     };
     const absent = await read('wrongdonkeycharger');

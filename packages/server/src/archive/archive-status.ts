@@ -1,5 +1,5 @@
 import type { ProgressWriter, ShipperStatus } from '@porthole/archive';
-import type { ShippingState } from '@porthole/contract';
+import { LogSources, type ShippingState } from '@porthole/contract';
 import type { DeletedRecords } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { Metric } from '../metrics/prometheus-text.ts';
@@ -101,14 +101,15 @@ export function shippingMetrics(sinks: Readonly<Record<string, ShipperStatus | u
  */
 export function onlyArchived(
   logs: readonly Pick<ShipperStatus['logs'][number], 'log' | 'gone' | 'losses' | 'diskFromMs'>[],
-  { file, family, fromMs }: LogSelection & Pick<RecordFilter, 'fromMs'>,
+  { src, fromMs }: LogSelection & Pick<RecordFilter, 'fromMs'>,
 ): DeletedRecords[] {
-  if (fromMs === undefined || file !== undefined) return [];
+  if (fromMs === undefined) return [];
+  const selected = new LogSources(src);
   return logs.flatMap(({ log, gone, losses, diskFromMs }) => {
     const deletedMs = gone.count > 0 ? gone.toMs + 1 : -Infinity;
     const beginMs = diskFromMs ?? deletedMs;
     const toMs = losses > 0 ? Math.max(deletedMs, beginMs) : deletedMs;
-    if ((family !== undefined && family !== log) || toMs <= fromMs) return [];
+    if (!selected.hasFamily(log) || toMs <= fromMs) return [];
     const where =
       diskFromMs === null ? 'it is no longer on disk' : `its files begin at ${new Date(diskFromMs).toISOString()}`;
     const detail = `${where}; older records are in the archive: ask /api/v1/log/search?nodes=* (program: --all)`;

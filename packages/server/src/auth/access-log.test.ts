@@ -101,14 +101,13 @@ describe('the access log', () => {
 
   it('contains every request in mode "all", with its parameters and the size of the response', async () => {
     const node = await startTestNode({ files: FILES, settings: { logging: { access: 'all' } } });
-    await sendRequest(node.port, '/api/v1/log/search?q=text&q=a&level=&nonsense=1&file=a.log');
+    await sendRequest(node.port, '/api/v1/log/search?q=text&q=a&level=&nonsense=1&src==a.log');
     await sendRequest(node.port, '/health/live', { headers: { 'porthole-via': 'n2' } });
     const [search, live] = await readEntries(node, 2);
     expect(search).toMatchObject({
       who: 'anonymous',
       operation: 'logSearch',
-      file: 'a.log',
-      query: { q: ['text', 'a'] },
+      query: { q: ['text', 'a'], src: '=a.log' },
     });
     expect(search).toMatchObject({ records: 1, status: 200 });
     expect(live).toMatchObject({ operation: 'live', via: 'n2', bytes: 15 });

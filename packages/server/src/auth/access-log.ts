@@ -1,4 +1,12 @@
-import { type ErrorCode, getRoute, parseTraceparent, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
+import {
+  type ErrorCode,
+  getRoute,
+  parseLogSource,
+  parseTraceparent,
+  type Query,
+  ROUTE_IDS,
+  type RouteId,
+} from '@porthole/contract';
 import { ONCE, Shared, unneeded } from '@porthole/logs/shared';
 import { futureRealPath } from '../own-dirs.ts';
 import type { Logger, OwnLog } from '../own-log/own-log.ts';
@@ -119,7 +127,8 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
 }
 
 function requestsDenied({ query }: AccessEntry, isDenied: (file: string) => boolean): boolean {
-  return query.getAll('file').some(isDenied) || query.getAll('family').some(isDenied);
+  const sources = query.getAll('src').map((text) => parseLogSource(text).name);
+  return [...query.getAll('file'), ...sources].some(isDenied);
 }
 
 function writeEntry(log: Logger, entry: AccessEntry): void {

@@ -102,7 +102,7 @@ describe('a denied log', () => {
     const absent = await problem('zzzzz.log');
     for (const file of ['audit.log', 'audit.log.1', 'audit-2026-11-14.log', 'innocent.log', 'audit.lo', 'audit.log.99'])
       expect(await problem(file)).toEqual(absent);
-    const { detail } = await requestProblem(port, '/api/v1/log/search?family=audit.lo');
+    const { detail } = await requestProblem(port, '/api/v1/log/search?src=audit.lo');
     expect(detail).not.toContain('audit.log');
   });
 
@@ -110,7 +110,7 @@ describe('a denied log', () => {
     const { running } = await startDenying();
     const connection = connect(running.node.grpcPort);
     expect((await connection.call('ListLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
-    expect((await connection.call('DescribeLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
+    expect((await connection.call('DescribeLogs', { src: [] })).logs.map(({ name }) => name)).toEqual(['app.log']);
     for (const file of ['audit.log', 'audit.log.2.gz', 'innocent.log']) {
       await expect(connection.call('StatLog', { file })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
       await expect(connection.stream('ViewLog', { file }).next()).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });

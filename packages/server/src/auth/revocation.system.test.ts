@@ -68,7 +68,7 @@ async function call({ grpcPort, authority }: Node, { cert, key }: Certificate): 
 /** What has come of a follow, and whether it was cut. */
 async function follow({ port, authority }: Node, { cert, key }: Certificate) {
   const following = { text: '', cut: false };
-  const path = '/api/v1/log/follow?family=a.log&back=1';
+  const path = '/api/v1/log/follow?src=a.log&back=1';
   const outgoing = request(
     { host: '127.0.0.1', port, path, ca: authority.cert, cert, key, agent: false },
     (response) => {

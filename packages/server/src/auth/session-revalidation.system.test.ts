@@ -12,7 +12,7 @@ import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt
 import { createToken } from './tokens.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: text\n';
-const FOLLOW = '/api/v1/log/follow?family=a.log&back=1';
+const FOLLOW = '/api/v1/log/follow?src=a.log&back=1';
 
 async function start() {
   const [ann, bob, signer] = [createToken('ann', ['viewer']), createToken('bob'), createSigner('key-1')];

@@ -3,6 +3,8 @@ import {
   type ClusterNode,
   type ClusterState,
   codeOf,
+  familySource,
+  fileSource,
   type NodeState,
   searchItems,
 } from '@porthole/contract';
@@ -142,8 +144,8 @@ async function findPart(file: ClusterFile, deps: LogPlanDeps): Promise<LogPart |
     return { ...whole, kind: 'end', bytes, cursor: '', isCut: size > END_BYTES };
   }
   const state = deps.cluster.member(node);
-  const first = await firstRecord(state, { file: name, ...range, order: 'oldest' }, deps);
-  const last = first && (await firstRecord(state, { file: name, ...range, order: 'newest' }, deps));
+  const first = await firstRecord(state, { src: [fileSource(name)], ...range, order: 'oldest' }, deps);
+  const last = first && (await firstRecord(state, { src: [fileSource(name)], ...range, order: 'newest' }, deps));
   if (!first || !last) return undefined;
   const bytes = Math.max(0, last.offset + last.bytes - first.offset);
   return { ...whole, kind: compressed ? 'records' : 'bytes', bytes, cursor: first.cursor };
@@ -156,13 +158,17 @@ async function keepNewest(
 ): Promise<LogPart | undefined> {
   const { node, file, family, cursor, range } = part;
   const state = cluster.member(node);
-  const start = await firstRecord(state, { family, order: 'oldest', start: { record: cursor } }, { signal });
+  const start = await firstRecord(
+    state,
+    { src: [familySource(family)], order: 'oldest', start: { record: cursor } },
+    { signal },
+  );
   if (!start) return undefined;
   const end = start.offset + part.bytes;
   const cutAt = end - size;
   for await (const items of searchItems(
     state,
-    { file: start.file, order: 'oldest', start: { offset: cutAt }, limit: 2, before: 0, after: 0 },
+    { src: [fileSource(start.file)], order: 'oldest', start: { offset: cutAt }, limit: 2, before: 0, after: 0 },
     { signal },
   )) {
     for (const item of items) {
@@ -300,7 +306,11 @@ async function* readBytes(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { signal } = reading;
   const { family, cursor, bytes } = part;
-  const first = await firstRecord(state, { family, order: 'oldest', start: { record: cursor } }, { signal });
+  const first = await firstRecord(
+    state,
+    { src: [familySource(family)], order: 'oldest', start: { record: cursor } },
+    { signal },
+  );
   if (first === undefined) throw new Error('it was removed while the bundle was created');
   const file = first.file;
   if (isPackedName(file) && !isPackedName(part.file)) return yield* readRecords(state, { ...part, file }, reading);
@@ -318,7 +328,14 @@ async function* readRecords(
   { file, range }: LogPart,
   { signal, pageRecords, budgetMs, report }: PartReadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const query: SearchQuery = { ...ONE, ...range, file, order: 'oldest', limit: pageRecords, raw: true };
+  const query: SearchQuery = {
+    ...ONE,
+    ...range,
+    src: [fileSource(file)],
+    order: 'oldest',
+    limit: pageRecords,
+    raw: true,
+  };
   let cutRecords = 0;
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };

@@ -14,7 +14,6 @@ import {
   type ConfigHistoryRequest,
   type FollowOptions,
   type ForgetOptions,
-  type LogFilesRequest,
   labelsOf,
   type Member,
   type MemberSelection,
@@ -223,7 +222,7 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.configDiff(request, options);
   }
 
-  async logFiles(request: LogFilesRequest, options?: CallOptions) {
+  async logFiles(request: MemberSelection, options?: CallOptions) {
     return (await this.#open()).state.logFiles(request, options);
   }
 

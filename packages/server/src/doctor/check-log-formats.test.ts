@@ -55,7 +55,13 @@ test('the examples of docs/formats.md are valid, and read a log of their samples
     const logs = new LogDir(dir, { zone: createZone('UTC'), formats, scansHere: true, workers: 0 });
     onTestFinished(() => logs.close());
     const found: FoundRecord[] = [];
-    for await (const items of searchItems(logs, { file: 'own.log', order: 'oldest', limit: 100, before: 0, after: 0 }))
+    for await (const items of searchItems(logs, {
+      src: ['=own.log'],
+      order: 'oldest',
+      limit: 100,
+      before: 0,
+      after: 0,
+    }))
       for (const item of items) if (item.type === 'record') found.push(item);
     const clock = (time: number | undefined) => new Date(time ?? 0).toISOString().slice(5, 19);
     expect(found.map(({ timeMs, level }) => ({ time: clock(timeMs), level }))).toEqual(

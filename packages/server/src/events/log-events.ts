@@ -1,4 +1,4 @@
-import { errorMessage } from '@porthole/contract';
+import { errorMessage, familySource } from '@porthole/contract';
 import { type CountedItem, type FoundRecord, type LogDir, pause } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/own-log.ts';
@@ -276,7 +276,7 @@ export class LogEvents {
     let isWhole = families.size <= MAX_READ_BACK;
     for (const family of [...families].slice(0, MAX_READ_BACK)) {
       options.signal.throwIfAborted();
-      const query = { ...range, family, bucketMs: MINUTE_MS, buckets: 60 };
+      const query = { ...range, src: [familySource(family)], bucketMs: MINUTE_MS, buckets: 60 };
       const { buckets, end: familyEnd } = await logs.histogram(query, options);
       if (familyEnd.reason === 'exhausted') this.tallies.log(family).addPast(buckets, range);
       else isWhole = false;

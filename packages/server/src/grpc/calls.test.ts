@@ -122,7 +122,7 @@ describe('a refusal over gRPC', () => {
     ['too many records', (node) => all(searchItems(node, { ...SEARCH, limit: 10 ** 9 })), 'PARAMETER_INVALID'],
     ['a bad expression', (node) => all(searchItems(node, { ...SEARCH, regex: '(' })), 'REGEX_INVALID'],
     ['no cursor', (node) => all(searchItems(node, { ...SEARCH, start: { cursor: 'x' } })), 'CURSOR_INVALID'],
-    ['no such log', (node) => all(node.followLogs({ family: 'absent', start: 'end' })), 'LOG_FAMILY_NOT_FOUND'],
+    ['no such log', (node) => all(node.followLogs({ src: ['absent'], start: 'end' })), 'LOG_FAMILY_NOT_FOUND'],
     ['too many groups', (node) => node.logDigest({ limit: 10 ** 6 }), 'PARAMETER_INVALID'],
     ['too many buckets', (node) => node.logHistogram({ buckets: 0 }), 'PARAMETER_INVALID'],
   ];

@@ -8,8 +8,7 @@ import { METHOD_ROUTES, toQuery } from './service-definition.ts';
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 
 const FILTER: RecordFilterMessage = {
-  file: '',
-  family: '',
+  src: [],
   minLevel: 'LEVEL_UNSPECIFIED',
   terms: [],
   excluded: [],
@@ -22,7 +21,13 @@ const FILTER: RecordFilterMessage = {
 
 describe('the fields of a message as parameters', () => {
   it('are those of the scope, too', () => {
-    const selection = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
+    const selection = {
+      nodes: ['broker-*', 'storage-1'],
+      role: 'broker',
+      labels: ['zone=a'],
+      store: 'archive',
+      src: ['a.log'],
+    };
     const search = { filter: FILTER, order: '', cursor: 'c', record: '', until: '', raw: false, fields: [] };
     expect(parseSearchRequest(toQuery({ ...search, selection }), CLOCK, { maxRecords: 1000 })).toMatchObject({
       ...selection,

@@ -184,7 +184,7 @@ describe('a node that stops', () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
     writeBig(node.logDir, 8 * MIB);
     const remote = connectNode(node.running.node.grpcPort);
-    const follow = remote.followLogs({ file: 'a.log', start: { back: 1 } });
+    const follow = remote.followLogs({ src: ['=a.log'], start: { back: 1 } });
     await follow.next();
     await follow.next();
     const { chunks, sizeBytes } = await remote.viewLog({ file: 'big.log', sizeBytes: 8 * MIB });

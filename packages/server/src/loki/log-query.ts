@@ -54,24 +54,20 @@ export async function queryLogs(
   const found: ClusterRecord[] = [];
   let bytes = 0;
   let leftOut = 0;
-  for (const log of streams.requestedLogs()) {
-    const request = { ...selection, ...log, ...range, ...recordOptions(logs), before: 0, after: 0 };
-    for await (const items of clusterItems(cluster, request, searchOptions(call)))
-      for (const item of items) {
-        if (item.type === 'end') streams.warn(item);
-        else if (bytes + item.bytes > MAX_TEXT_BYTES) leftOut++;
-        else {
-          bytes += item.bytes;
-          found.push(item);
-        }
+  const asked = { ...selection, ...streams.requestedLogs() };
+  const request = { ...asked, ...range, ...recordOptions(logs), before: 0, after: 0 };
+  for await (const items of clusterItems(cluster, request, searchOptions(call)))
+    for (const item of items) {
+      if (item.type === 'end') streams.warn(item);
+      else if (bytes + item.bytes > MAX_TEXT_BYTES) leftOut++;
+      else {
+        bytes += item.bytes;
+        found.push(item);
       }
-  }
+    }
   if (leftOut > 0)
     streams.warnings.add(`${leftOut} records are left out: the response would be larger than 16 MiB; lower the limit`);
-  const sign = range.order === 'newest' ? -1 : 1;
-  // Each log has as many as are wanted of all. Sorting is stable: records of the same time keep the order of their log.
-  const sorted = found.sort((a, b) => sign * (timeOf(a) - timeOf(b))).slice(0, range.limit);
-  return toStreams(sorted, streams, logs);
+  return toStreams(found, streams, logs);
 }
 
 /** What is requested of records besides their selection. */

@@ -182,8 +182,9 @@ async function listPatterns(request: LokiRequest): Promise<object> {
     ...(logs.query && { query: logs.query }),
   };
   const found: { pattern: string; level: string; samples: [number, number][] }[] = [];
-  for (const log of streams.selection ? streams.requestedLogs() : []) {
-    const response = await cluster.logDigest({ ...streams.selection, ...log, ...filter }, searchOptions(call(request)));
+  if (streams.selection) {
+    const asked = { ...streams.selection, ...streams.requestedLogs() };
+    const response = await cluster.logDigest({ ...asked, ...filter }, searchOptions(call(request)));
     streams.warn(response);
     for (const { level, source, shape, count, lastMs } of response.groups) {
       const pattern = `<_>${source ?? shape?.replaceAll('*', '<_>') ?? ''}<_>`;
@@ -211,12 +212,10 @@ async function detectedFields(request: LokiRequest): Promise<object> {
   const streams = await Streams.find(cluster, logs, call(request));
   const limit = Math.min(parseLimit(query, MAX_FIELDS), MAX_FIELDS);
   const fields = new Map<string, { label: string; type: string; cardinality: number; parsers: string[] }>();
-  for (const log of streams.selection ? streams.requestedLogs() : []) {
+  if (streams.selection) {
+    const asked = { ...streams.selection, ...streams.requestedLogs() };
     const filter = { ...parseRange(request), ...(logs.query && { query: logs.query }) };
-    const response = await cluster.logFields(
-      { ...streams.selection, ...log, ...filter, limit },
-      searchOptions(call(request)),
-    );
+    const response = await cluster.logFields({ ...asked, ...filter, limit }, searchOptions(call(request)));
     streams.warn(response);
     for (const { name, types, distinct } of response.fields) {
       const label = labelName(name);

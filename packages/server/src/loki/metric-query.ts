@@ -1,4 +1,4 @@
-import { type ClusterState, type MemberSelection, PortholeError } from '@porthole/contract';
+import { type ClusterState, familySource, type MemberSelection, PortholeError } from '@porthole/contract';
 import { LEVELS, type QueryNode } from '@porthole/logs/query';
 import { type QueryCall, searchOptions } from './log-query.ts';
 import { fieldsOf, type LogqlMetric } from './logql.ts';
@@ -163,7 +163,7 @@ interface CountRange {
 
 /** A request for counts, and the labels that all of them have. */
 interface CountPart {
-  selection: MemberSelection & { family?: string };
+  selection: MemberSelection;
   labels: LokiLabels;
   query: QueryNode | undefined;
 }
@@ -226,16 +226,16 @@ function splitParts(
   const groups =
     nodes.length > 0 && (hasLevel || field !== undefined) ? groupNodes(streams, nodes) : [{ selection, labels: {} }];
   const ofLogs = hasLog
-    ? [...new Set(streams.streams.map(({ log }) => log))].map((family) => ({ family }))
-    : streams.requestedLogs();
+    ? [...new Set(streams.streams.map(({ log }) => log))].map((name) => ({ name, src: [familySource(name)] }))
+    : [{ name: undefined, ...streams.requestedLogs() }];
   const levels = hasLevel && field !== undefined ? [...LEVELS, undefined] : ['all' as const];
   return groups.flatMap((group) =>
-    ofLogs.flatMap((log) =>
+    ofLogs.flatMap(({ name, src }) =>
       levels.map((level) => ({
-        selection: { ...group.selection, ...log },
+        selection: { ...group.selection, ...(src && { src }) },
         labels: {
           ...group.labels,
-          ...(hasLog && log.family !== undefined && { log: log.family }),
+          ...(name !== undefined && { log: name }),
           ...(level !== 'all' && level !== undefined && { level: level.toLowerCase() }),
         },
         query: level === 'all' ? logs.query : withLevel(logs.query, level),

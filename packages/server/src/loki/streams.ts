@@ -3,6 +3,7 @@ import {
   type ClusterNode,
   type ClusterState,
   coverageOf,
+  familySource,
   type MemberSelection,
   missingText,
   PortholeError,
@@ -27,8 +28,8 @@ interface StreamFile {
   lastTimeMs: number | null;
 }
 
-/** Logs that one query reads, unless it reads all: each is a request. */
-const MAX_LOGS = 32;
+/** Logs that one query reads, unless it reads all: as many as a request selects. */
+const MAX_LOGS = 64;
 
 /** Warnings of a response; Grafana shows each as a banner. */
 const MAX_WARNINGS = 20;
@@ -101,14 +102,14 @@ export class Streams {
     return this.#logOf.get(fileKey(node, file)) ?? file;
   }
 
-  /** Selections that together are the selected logs. */
-  requestedLogs(): { family?: string }[] {
+  /** The selected logs, as a request names them. */
+  requestedLogs(): { src?: readonly string[] } {
     if (this.logs && this.logs.length > MAX_LOGS)
       throw new PortholeError(
         'QUERY_INVALID',
         `the query selects ${this.logs.length} logs; at most ${MAX_LOGS} can be selected, or all`,
       );
-    return this.logs?.map((family) => ({ family })) ?? [{}];
+    return this.logs ? { src: this.logs.map(familySource) } : {};
   }
 
   /** Notes what a response lacks; a limit is what was asked for. */

@@ -2,6 +2,7 @@ import type { Client } from '@porthole/client';
 import {
   type ClusterEnd,
   coverageOf,
+  familySource,
   isRest,
   type JsonSchema,
   LEVELS,
@@ -226,7 +227,7 @@ export function count(most: number, usual: number, what: string) {
 export async function toFilter(
   args: Args,
   context: ToolContext,
-): Promise<Omit<RecordFilter, 'query'> & { family?: string; query?: string }> {
+): Promise<Omit<RecordFilter, 'query'> & { src?: string[]; query?: string }> {
   const { since, until } = await readTimes(context, { since: args.since, until: args.until });
   const texts = (value: unknown) => (Array.isArray(value) ? value.map(String).filter((text) => text !== '') : []);
   const { level, regex, log, query } = args;
@@ -238,7 +239,7 @@ export async function toFilter(
     ...(texts(args.exclude).length > 0 && { excluded: texts(args.exclude) }),
     ...(typeof regex === 'string' && regex !== '' && { regex }),
     ...(typeof query === 'string' && query !== '' && { query }),
-    ...(typeof log === 'string' && log !== '' && { family: log }),
+    ...(typeof log === 'string' && log !== '' && { src: [familySource(log)] }),
   };
 }
 

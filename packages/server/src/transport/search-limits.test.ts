@@ -4,7 +4,7 @@ import { openRequest, requestProblem, sendRequest } from '../testing/send-reques
 import { startTestNode } from '../testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: a line that is one of very many\n';
-const SEARCH = '/api/v1/log/search?file=a.log&limit=1000000';
+const SEARCH = '/api/v1/log/search?src==a.log&limit=1000000';
 
 it('a client that has all its searches running is refused, and another one is not', async () => {
   const search = { maxQueued: 8, maxRecords: 1_000_000 };

@@ -1,5 +1,5 @@
 import type { NodeClient } from '@porthole/client';
-import type { LogFilesOptions } from '@porthole/contract';
+import { fileSource, type LogFilesOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import type { LinePart } from '@porthole/logs/types';
 import { EXIT, ProgramError } from '../../exit.ts';
@@ -58,7 +58,8 @@ async function describeFiles(target: Target, terminal: Terminal): Promise<FileDe
   if (names.length > MOST_FILES)
     terminal.note(`the first ${MOST_FILES} of ${names.length} files; name others to see what they are read as`);
   const described: FileDetails[] = [];
-  for (const file of names.slice(0, MOST_FILES)) described.push(...(await target.logFiles({ file })));
+  for (const file of names.slice(0, MOST_FILES))
+    described.push(...(await target.logFiles({ src: [fileSource(file)] })));
   if (described.length === 0 && target.file !== undefined)
     throw new ProgramError(`no log file named ${JSON.stringify(target.file)}`);
   return described;
@@ -80,8 +81,8 @@ async function findTargets(invocation: Invocation, where: string | undefined): P
   });
 }
 
-async function filesOf(node: Pick<NodeClient, 'logFiles'>, request: LogFilesOptions = {}): Promise<FileDetails[]> {
-  const { files } = await node.logFiles(request);
+async function filesOf(node: Pick<NodeClient, 'logFiles'>, { src }: LogFilesOptions = {}): Promise<FileDetails[]> {
+  const { files } = await node.logFiles(src ? { src } : {});
   return files.map(({ node: _node, ...file }) => file);
 }
 

@@ -144,7 +144,11 @@ export class FollowedMember implements HeldMember {
   async #followOnce(): Promise<void> {
     await this.#measure();
     this.#correct();
-    const query = toMemberFollow(this.#options.request, this.#clock, this.position.start());
+    const query = toMemberFollow(
+      this.#options.request,
+      { member: this.peer.member, clock: this.#clock },
+      this.position.start(),
+    );
     const askedMs = Date.now() + this.#clock.offsetMs; // clock: where records begin that are followed
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#abortController.signal,

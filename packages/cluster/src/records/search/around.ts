@@ -5,6 +5,7 @@ import {
   type ClusterItem,
   type ClusterRecord,
   codeOf,
+  familySource,
   type NodeState,
   PortholeError,
   type SearchOptions,
@@ -162,11 +163,11 @@ async function fetchRecordTime(
 }
 
 /** The log of the record a cursor names; the member rejects invalid cursors. */
-function cursorLog(cursor: string): Pick<SearchQuery, 'family'> {
+function cursorLog(cursor: string): Pick<SearchQuery, 'src'> {
   try {
     const names = decodeCursor(cursor).map(({ file }) => file);
     const [family] = groupFamilies(names.slice(-1));
-    return family ? { family: family.name } : {};
+    return family ? { src: [familySource(family.name)] } : {};
   } catch (error) {
     if (codeOf(error) !== 'CURSOR_INVALID') throw error;
     return {};

@@ -101,11 +101,7 @@ describe('the pages of a search of the cluster', () => {
 
   it('continue in one log of each member, and with filters', async () => {
     const { parts: deps } = twoNodes();
-    for (const part of [
-      { family: 'broker.log' },
-      { terms: ['-1'] },
-      { fromMs: DAY_MS + 5000, toMs: DAY_MS + 20_000 },
-    ]) {
+    for (const part of [{ src: ['broker.log'] }, { terms: ['-1'] }, { fromMs: DAY_MS + 5000, toMs: DAY_MS + 20_000 }]) {
       const whole = await collectResponse(searchCluster(deps, { ...ASKED, ...part }));
       expect(whole.records.length).toBeGreaterThan(10);
       expect(named((await allPages(deps, { ...ASKED, ...part, limit: 4 })).records)).toEqual(named(whole.records));

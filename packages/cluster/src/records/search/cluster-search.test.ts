@@ -202,14 +202,14 @@ describe('a search of the cluster', () => {
       new FakeNode({ search: () => throws(new PortholeError('LOG_FILE_NOT_FOUND', 'no log file named "x"')) });
     const well = new FakeNode({ records: recordsAt('w', [1]) });
     const { end } = await collectResponse(
-      searchCluster(fakeCluster({ a: missing(), w: well }), { ...ASKED, file: 'x' }),
+      searchCluster(fakeCluster({ a: missing(), w: well }), { ...ASKED, src: ['=x'] }),
     );
     expect(end.members.map(({ outcome, count }) => [outcome, count])).toEqual([
       ['ok', 0],
       ['ok', 1],
     ]);
     const nowhere = collectResponse(
-      searchCluster(fakeCluster({ a: missing(), b: missing() }), { ...ASKED, file: 'x' }),
+      searchCluster(fakeCluster({ a: missing(), b: missing() }), { ...ASKED, src: ['=x'] }),
     );
     await expect(nowhere).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
   });

@@ -1,4 +1,4 @@
-import { type MemberSelection, withoutSelection } from '@porthole/contract';
+import { type MemberSelection, requestOf, type SelectableMember } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange } from '../../fan-out/clock-steps.ts';
 import { withFloor } from '../../state/counts/counting.ts';
@@ -7,20 +7,20 @@ import type { MemberPosition } from './cluster-cursor.ts';
 /** The query with times converted to the clock of a member. */
 export function toMemberSearch(
   request: SearchQuery & MemberSelection,
-  { id, clock }: { id: string; clock: SteppedClock },
+  { member, clock }: { member: SelectableMember; clock: SteppedClock },
   position: MemberPosition,
 ): SearchQuery {
-  const { start: _start, until: _until, ...query } = withoutSelection(request);
+  const { start: _start, until: _until, ...query } = requestOf(member, request);
   const start = toStartPoint(position, clock, query.order);
-  return { ...withFloor(shiftTimes(query, clock), request.floors, id), ...(start && { start }) };
+  return { ...withFloor(shiftTimes(query, clock), request.floors, member.id), ...(start && { start }) };
 }
 
 export function toMemberFollow(
   request: FollowQuery & MemberSelection,
-  clock: SteppedClock,
+  { member, clock }: { member: SelectableMember; clock: SteppedClock },
   start: FollowQuery['start'],
 ): FollowQuery {
-  return { ...shiftTimes(withoutSelection(request), clock), start };
+  return { ...shiftTimes(requestOf(member, request), clock), start };
 }
 
 function toStartPoint(

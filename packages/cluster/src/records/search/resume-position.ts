@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf, type NodeState, PortholeError } from '@porthole/contract';
+import { type CallOptions, codeOf, LogSources, type NodeState, PortholeError } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import { joinCursors, splitCursors } from '@porthole/records';
@@ -55,7 +55,7 @@ export function knownPosition({
   const delivered = lane.deliveredCursors;
   const last = [...delivered.values()].at(-1);
   if (last === undefined) return began;
-  const isOneLog = query.file !== undefined || query.family !== undefined;
+  const isOneLog = new LogSources(query.src).only !== undefined;
   return isOneLog || (typeof began === 'string' && delivered.size === 1) ? { cursor: last } : undefined;
 }
 

@@ -115,13 +115,14 @@ export function membersToQuery(
       continue;
     }
     const clock = getChosenClock(deps, member);
-    const query = toMemberSearch(request, { id, clock }, isReplaced(position) ? position.from : position);
+    const own = { member: member.member, clock };
+    const query = toMemberSearch(request, own, isReplaced(position) ? position.from : position);
     const filling: Filling = { isEmpty: true };
     const onDrop = (batch: RecordBatch, index: number) => lane.skip(batch, index);
     const byReach = startByReach(began.reach, id);
     const place = { clock, byReach, request, query, place: position, filling, onDrop, ...options };
-    const own = reachOf(began.reach, id);
-    const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
+    const came = reachOf(began.reach, id);
+    const reached = began.isExact ? { key: toKey(came.timeMs, request.order), count: came.count } : undefined;
     const lane: MemberLane = new MemberLane({
       index: lanes.length,
       id,
@@ -167,11 +168,11 @@ function openMember(
   chosen: ChosenMember,
   { request, query: own, filling, clock, place, byReach, onDrop, budgetMs, client, onlyRaw, pageRecords }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  const { id } = chosen.member;
+  const { member } = chosen;
   const open = (state: NodeState, position: MemberPosition, { signal, isPaged, until, budgetMs }: OpenHow) => {
     const search = (asked: SearchQuery, limits = { budgetMs }) =>
       state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
-    const query = { ...toMemberSearch(request, { id, clock }, position), ...(until !== undefined && { until }) };
+    const query = { ...toMemberSearch(request, { member, clock }, position), ...(until !== undefined && { until }) };
     const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
     const found: AsyncIterable<RecordBatch | SearchEnd | PageEnd> = reach
       ? dropEmitted(search, { query, reach, clock, onDrop })

@@ -1,4 +1,4 @@
-import type { MemberSelection, SearchOptions } from '@porthole/contract';
+import { LogSources, type MemberSelection, type SearchOptions } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter } from '@porthole/logs/types';
 import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
@@ -99,9 +99,8 @@ async function fetchFileTimes(
   { request, ...callOptions }: SearchOptions & { request: SpanQuery },
 ): Promise<number[]> {
   const files = await state.logFiles(toCall(callOptions));
-  const isAsked = ({ name, family }: LogFileDetails) =>
-    (request.file === undefined || request.file === name) &&
-    (request.family === undefined || request.family === family);
+  const logs = new LogSources(request.src);
+  const isAsked = ({ name, family }: LogFileDetails) => logs.hasFile(name, family);
   return files
     .filter(isAsked)
     .flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs])

@@ -46,10 +46,10 @@ export async function clusterDigest(
   const call = async (member: QueriedMember, callOptions: SearchOptions): Promise<MemberDigest> => {
     const timeoutMs = newSinceMs === undefined ? deps.timeoutMs : deps.timeoutMs / 2;
     const budget = { ...toCall(callOptions), ...memberBudget({ timeoutMs }, options) };
-    const { id, clock } = member;
+    const { clock } = member;
     const digest = await fetchGroups(member, request, budget);
     const past = newSinceMs === undefined ? undefined : await fetchPast(member, { ...request, newSinceMs }, budget);
-    return { id, clock, digest, past, doubt: describeUncertainty(clock, request) };
+    return { id: member.member.id, clock, digest, past, doubt: describeUncertainty(clock, request) };
   };
   const responses = await queryMembers<MemberDigest>(deps, peers, call, {
     ...(options.signal && { signal: options.signal }),
@@ -74,22 +74,22 @@ export async function clusterDigest(
 
 /** A member judges by its own records: if only new groups are wanted, those that are not old to it are all that can be. */
 async function fetchGroups(
-  { id, state, clock }: QueriedMember,
+  { member, state, clock }: QueriedMember,
   request: ClusterDigestQuery,
   options: SearchOptions,
 ): Promise<Digest> {
-  const query = correctedQuery(request, { id, clock });
+  const query = correctedQuery(request, { member, clock });
   const limit = query.onlyNew ? MAX_GROUPS : Math.min(MAX_GROUPS, Math.max(1, query.limit) * MORE_GROUPS);
   return check(await state.logDigest({ ...query, limit }, options), limit);
 }
 
 /** The groups of all records of a member before `newSinceMs`, or why there are none: what it has counted is shown even so. */
 async function fetchPast(
-  { id, state, clock }: QueriedMember,
+  { member, state, clock }: QueriedMember,
   request: ClusterDigestQuery & { newSinceMs: number },
   options: SearchOptions,
 ): Promise<MemberDigest['past']> {
-  const query = correctedQuery(pastRequest(request, MAX_GROUPS), { id, clock });
+  const query = correctedQuery(pastRequest(request, MAX_GROUPS), { member, clock });
   try {
     return check(await state.logDigest(query, options), MAX_GROUPS);
   } catch (error) {

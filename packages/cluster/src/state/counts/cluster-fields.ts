@@ -20,11 +20,11 @@ export async function clusterFields(
   options: SearchOptions = {},
 ): Promise<ClusterFields> {
   const peers = chooseMembers(deps, request);
-  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
-    const query = { ...correctedQuery(request, { id, clock }), limit: MAX_FIELDS };
+  const call = async ({ member, state, clock }: QueriedMember, callOptions: SearchOptions) => {
+    const query = { ...correctedQuery(request, { member, clock }), limit: MAX_FIELDS };
     const fields = await state.logFields(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(fields);
-    return { id, clock, fields, doubt: describeUncertainty(clock, request) };
+    return { id: member.id, clock, fields, doubt: describeUncertainty(clock, request) };
   };
   const responses = await queryMembers(deps, peers, call, {
     ...(options.signal && { signal: options.signal }),

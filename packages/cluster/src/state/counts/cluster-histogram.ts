@@ -25,16 +25,16 @@ export async function clusterHistogram(
   const peers = chooseMembers(deps, request);
   const { bucketMs, memberWidth, timeoutMs } = await planBuckets(deps, peers, { request, options });
   const counting = { ...deps, timeoutMs };
-  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
+  const call = async ({ member, state, clock }: QueriedMember, callOptions: SearchOptions) => {
     const width = memberWidth(clock);
-    const query = { ...correctedQuery(request, { id, clock }), bucketMs: width };
+    const query = { ...correctedQuery(request, { member, clock }), bucketMs: width };
     const histogram = await state.logHistogram(query, {
       ...toCall(callOptions),
       ...memberBudget(counting, options),
     });
     check(histogram, width);
     const doubt = describeUncertainty(clock, request);
-    return { id, clock, offsetAt: (timeMs: number) => offsetAt(clock, timeMs), histogram, doubt };
+    return { id: member.id, clock, offsetAt: (timeMs: number) => offsetAt(clock, timeMs), histogram, doubt };
   };
   const responses = await queryMembers(counting, peers, call, {
     ...(options.signal && { signal: options.signal }),

@@ -134,13 +134,14 @@ function fetchTops(
   peers: readonly ChosenMember[],
   { options, plan, toQuery }: FetchOptions,
 ): Promise<TopResponse[]> {
-  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions): Promise<CountedTop> => {
+  const call = async ({ member, state, clock }: QueriedMember, callOptions: SearchOptions): Promise<CountedTop> => {
     const bucketMs = plan?.memberWidth(clock);
     const asked = toQuery(bucketMs);
-    const query = correctedQuery(asked, { id, clock });
+    const query = correctedQuery(asked, { member, clock });
     const top = await state.logTop(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(top, query);
-    return { id, clock, offsetAt: (timeMs) => offsetAt(clock, timeMs), top, doubt: describeUncertainty(clock, asked) };
+    const doubt = describeUncertainty(clock, asked);
+    return { id: member.id, clock, offsetAt: (timeMs) => offsetAt(clock, timeMs), top, doubt };
   };
   return queryMembers(deps, peers, call, {
     ...(options.signal && { signal: options.signal }),

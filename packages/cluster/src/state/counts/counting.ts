@@ -2,8 +2,9 @@ import {
   type Floors,
   type MemberReport,
   type MemberSelection,
+  requestOf,
   type SearchOptions,
-  withoutSelection,
+  type SelectableMember,
 } from '@porthole/contract';
 import type { SearchEnd } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
@@ -80,18 +81,18 @@ interface TimedQuery extends MemberSelection {
   newSinceMs?: number;
 }
 
-/** The query for one member: with times by its clock, without the member selection. */
+/** The query for one member: with times by its clock, and only the logs that are selected of it. */
 export function correctedQuery<Q extends TimedQuery>(
   request: Q,
-  { id, clock }: { id: string; clock: SteppedClock },
-): Omit<Q, keyof MemberSelection> {
+  { member, clock }: { member: SelectableMember; clock: SteppedClock },
+): ReturnType<typeof requestOf<Q>> {
   const { newSinceMs, floors } = request;
   const corrected = {
-    ...withoutSelection(request),
+    ...requestOf(member, request),
     ...toMemberRange(clock, request),
     ...(newSinceMs !== undefined && { newSinceMs: toMemberEdge(clock, newSinceMs, 'from') }),
   };
-  return withFloor(corrected, floors, id);
+  return withFloor(corrected, floors, member.id);
 }
 
 /** Whether a number of another member is a count. */

@@ -1,5 +1,6 @@
 import type { Client, ClusterEnd, ClusterItem, LogSelection, MemberSelection } from '@porthole/client';
 import { readSearch } from '../../state/read-search.ts';
+import { logSource } from '../../state/source-text.ts';
 import {
   type Direction,
   EMPTY_PAGE,
@@ -76,7 +77,7 @@ export class ClusterSource extends TimeSource implements LogSource {
 
   #select(filter: RowFilter): LogSelection & MemberSelection {
     const { log, members } = this.#deps;
-    const own = log === null ? {} : log.kind === 'family' ? { family: log.name } : { file: log.name };
+    const own = log === null ? {} : { src: [logSource(log)] };
     return { ...own, ...members, ...toRecordFilter(filter) };
   }
 }

@@ -215,8 +215,8 @@ it('patterns of several logs are counted log by log, each of the nodes where it 
   const log = (node: string, name: string) => ({ node, log: { kind: 'family', name } }) as const;
   const sources = [log('a', 'x'), log('b', 'x'), log('b', 'y'), { node: 'c-*', log: null }, log('c-1', 'x')];
   expect(memberSelections({ sources, labels: ['zone=eu'] })).toEqual([
-    { nodes: ['a', 'b'], labels: ['zone=eu'], family: 'x' },
-    { nodes: ['b'], labels: ['zone=eu'], family: 'y' },
+    { nodes: ['a', 'b'], labels: ['zone=eu'], src: ['x'] },
+    { nodes: ['b'], labels: ['zone=eu'], src: ['y'] },
     { nodes: ['c-*'], labels: ['zone=eu'] },
   ]);
   expect(memberSelections({ sources: [], labels: [] })).toEqual([{}]);

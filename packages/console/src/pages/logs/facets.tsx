@@ -19,6 +19,7 @@ import { preferences } from '../../state/preferences.ts';
 import { excludedValues, termState, withoutTerm } from '../../state/query-view.ts';
 import { cluster } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
+import { logSource } from '../../state/source-text.ts';
 import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
 import { IconButton, LinkButton, NodeDot, TextInput } from '../../ui/controls.tsx';
@@ -538,7 +539,7 @@ export function memberSelections({ sources, labels }: Pick<LogsView, 'sources' |
     const group = byLog.get(key) ?? { log, nodes: [] };
     byLog.set(key, { log, nodes: [...new Set([...group.nodes, node])] });
   }
-  return [...byLog.values()].map(({ log, nodes }) => ({ nodes, ...labelled, ...(log && { [log.kind]: log.name }) }));
+  return [...byLog.values()].map(({ log, nodes }) => ({ nodes, ...labelled, ...(log && { src: [logSource(log)] }) }));
 }
 
 /** The same call site, or the same shape of messages, of several logs is one pattern. */

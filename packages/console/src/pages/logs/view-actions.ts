@@ -1,10 +1,11 @@
 import type { NodeState } from '@porthole/client';
-import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
+import { encodeFilter, PATHS } from '@porthole/contract';
 import { rawLine } from '../../log-view/rows/record-text.ts';
 import type { RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { copyText, showNotice } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
+import { choiceSource, logSource } from '../../state/source-text.ts';
 import { toProblem } from '../../state/to-problem.ts';
 import type { LogsView, SourceChoice } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
@@ -82,7 +83,11 @@ export function downloadPath({ sources, labels = [], filter, withNode }: Downloa
   const isWhole = Object.keys(filter).length + labels.length === 0;
   if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawPath(only.node, only.log.name);
   const query = new URLSearchParams();
-  for (const source of sources) query.append('src', formatSourceText(source));
+  // A source with a node adds that node: only those with the labels are wanted.
+  if (labels.length === 0) for (const source of sources) query.append('src', choiceSource(source));
+  else for (const { node } of sources) query.append('nodes', node);
+  const logs = labels.length === 0 ? [] : sources.flatMap(({ log }) => (log === null ? [] : [logSource(log)]));
+  for (const source of new Set(logs)) query.append('src', source);
   for (const label of labels) query.append('label', label);
   if (query.size === 0) query.append('nodes', '*');
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);

@@ -1,4 +1,4 @@
-import { coverageOf } from '@porthole/contract';
+import { coverageOf, fileSource } from '@porthole/contract';
 import type { LogFileDetails } from '@porthole/logs/types';
 import { useMemo, useState } from 'preact/hooks';
 import { visibleText } from '../../log-view/rows/record-text.ts';
@@ -245,7 +245,7 @@ function FileRow({ id, file, isUp, growth }: RowsProps & { file: NodeFile }) {
 /** What a file of a node is read as, below its row. */
 function FileFormat({ node, file }: { node: string; file: string }) {
   const resource = useMemo(
-    () => new Resource((signal) => session.client.logFiles({ nodes: [node], file }, { signal })),
+    () => new Resource((signal) => session.client.logFiles({ nodes: [node], src: [fileSource(file)] }, { signal })),
     [node, file],
   );
   const [details] = useResource(resource).value?.files ?? [];

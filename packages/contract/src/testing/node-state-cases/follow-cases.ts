@@ -18,16 +18,16 @@ const MORE = line(3000, 'INFO', 'a.go:4\tfour') + line(4000, 'FATAL', 'a.go:5\tF
 
 /** Where a follow starts, and what it emits before anything is written. */
 const START_QUERIES: readonly [FollowQuery, string[]][] = [
-  [{ file: 'a.log', start: 'end' }, []],
-  [{ family: 'a.log', start: { back: 0 } }, []],
-  [{ family: 'a.log', start: { back: 2 } }, ['two', 'three']],
-  [{ file: 'a.log', start: { back: 2 }, raw: true }, ['two', 'three']],
-  [{ file: ODD_NAME, start: { back: 10_000 } }, ['odd']],
+  [{ src: ['=a.log'], start: 'end' }, []],
+  [{ src: ['a.log'], start: { back: 0 } }, []],
+  [{ src: ['a.log'], start: { back: 2 } }, ['two', 'three']],
+  [{ src: ['=a.log'], start: { back: 2 }, raw: true }, ['two', 'three']],
+  [{ src: [`=${ODD_NAME}`], start: { back: 10_000 } }, ['odd']],
   [{ start: { back: 10_000 }, raw: true }, ['odd', 'one', 'other', 'two', 'three']],
-  [{ family: 'a.log', start: { timeMs: BASE_TIME_MS + 1000 } }, ['two', 'three']],
-  [{ family: 'a.log', start: { timeMs: 0 } }, ['one', 'two', 'three']],
-  [{ family: 'a.log', start: { timeMs: -1 } }, ['one', 'two', 'three']],
-  [{ family: 'b.log', start: { timeMs: BASE_TIME_MS + 501 } }, []],
+  [{ src: ['a.log'], start: { timeMs: BASE_TIME_MS + 1000 } }, ['two', 'three']],
+  [{ src: ['a.log'], start: { timeMs: 0 } }, ['one', 'two', 'three']],
+  [{ src: ['a.log'], start: { timeMs: -1 } }, ['one', 'two', 'three']],
+  [{ src: ['b.log'], start: { timeMs: BASE_TIME_MS + 501 } }, []],
 ];
 
 const STARTS: readonly NodeStateCase[] = [
@@ -54,13 +54,13 @@ const STARTS: readonly NodeStateCase[] = [
     name: 'a follow continues after the record of a cursor, from a search or its own',
     files: FOLLOWED_FILES,
     run: async (node, dir) => {
-      const { records } = await search(node, { family: 'a.log', order: 'oldest', limit: 1 });
-      const first = await Following.begin(node, { family: 'a.log', start: { cursor: records[0]?.cursor ?? '' } });
+      const { records } = await search(node, { src: ['a.log'], order: 'oldest', limit: 1 });
+      const first = await Following.begin(node, { src: ['a.log'], start: { cursor: records[0]?.cursor ?? '' } });
       const [, last] = await first.read(2);
       await first.end();
       dir.append('a.log', MORE);
       const cursor = last?.type === 'record' ? last.cursor : '';
-      const second = await Following.begin(node, { family: 'a.log', start: { cursor } });
+      const second = await Following.begin(node, { src: ['a.log'], start: { cursor } });
       await second.read(2);
       return { first: first.items, second: await second.end() };
     },
@@ -75,7 +75,7 @@ const SINCE = nodeCase({
   name: 'a follow of all logs after a record starts the other logs at a time, or at the time of that record',
   files: FOLLOWED_FILES,
   run: async (node) => {
-    const { records } = await search(node, { file: 'a.log', order: 'oldest' });
+    const { records } = await search(node, { src: ['=a.log'], order: 'oldest' });
     const cursor = records[1]?.cursor ?? '';
     const results: FollowItem[][] = [];
     for (const since of [{}, { sinceMs: BASE_TIME_MS }, { sinceMs: 0 }, { sinceMs: BASE_TIME_MS + 501 }]) {
@@ -114,7 +114,7 @@ const FILTERED = nodeCase<FollowItem[][]>({
   files: FOLLOWED_FILES,
   run: async (node, dir) => {
     const begin = ([filter]: (typeof FILTERS)[number]) =>
-      Following.begin(node, { family: 'a.log', ...filter, start: { back: 100 } });
+      Following.begin(node, { src: ['a.log'], ...filter, start: { back: 100 } });
     const followings = await Promise.all(FILTERS.map(begin));
     dir.append('a.log', MORE);
     await Promise.all(followings.map((following, index) => following.read(FILTERS[index]?.[1].length ?? 0)));
@@ -129,7 +129,7 @@ export const FOLLOW_CASES: readonly NodeStateCase[] = [...STARTS, SINCE, FILTERE
 
 function isOfAll(index: number): boolean {
   const query = START_QUERIES[index]?.[0];
-  return query?.file === undefined && query?.family === undefined;
+  return query?.src === undefined;
 }
 
 /** Sorts only new records, by file name. */

@@ -52,7 +52,7 @@ const append = (name: string, text: string) => (dir: CaseDir) => dir.append(name
 export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
   followCase({
     name: 'a record of several lines is emitted whole, invalid bytes included',
-    query: { file: 'a.log', start: 'end', raw: true },
+    query: { src: ['=a.log'], start: 'end', raw: true },
     steps: [
       [
         (dir) =>
@@ -68,7 +68,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
   }),
   followCase({
     name: 'a log that is rotated by renaming is followed into its new file',
-    query: { family: 'a.log', start: 'end' },
+    query: { src: ['a.log'], start: 'end' },
     steps: [
       [append('a.log', line(3000, 'INFO', 'a.go:4\tlast')), 1],
       [
@@ -84,7 +84,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
   }),
   followCase({
     name: 'a log that is truncated is followed from its start',
-    query: { family: 'a.log', start: 'end' },
+    query: { src: ['a.log'], start: 'end' },
     steps: [
       [append('a.log', line(3000, 'INFO', 'a.go:4\tlast')), 1],
       [(dir) => dir.truncate('a.log', 0), 2],
@@ -94,7 +94,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
   }),
   followCase({
     name: 'a log that is removed is reported as missing, and followed when it reappears',
-    query: { family: 'a.log', start: { back: 1 } },
+    query: { src: ['a.log'], start: { back: 1 } },
     before: 1,
     steps: [
       [(dir) => dir.remove('a.log'), 1],

@@ -10,7 +10,7 @@ const ORDERS = ['newest', 'oldest'] as const;
 
 /** The record with this index in the broker's log, oldest first. */
 async function brokerRecord(node: NodeState, number: number): Promise<FoundRecord> {
-  const { records } = await search(node, { family: 'broker.log', order: 'oldest' });
+  const { records } = await search(node, { src: ['broker.log'], order: 'oldest' });
   const record = records[number];
   if (!record) throw new Error(`there is no record ${number}`);
   return record;
@@ -20,13 +20,13 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
   ...[0, 1, 104, 105, 106, 300, 1_000_000].map((offset) =>
     nodeCase({
       name: `${order} first from byte ${offset} of a file on`,
-      run: (node) => search(node, { file: 'broker.log', order, start: { offset } }),
+      run: (node) => search(node, { src: ['=broker.log'], order, start: { offset } }),
       check: ({ records }) => expect(records.length).toBeLessThanOrEqual(5),
     }),
   ),
   nodeCase({
     name: `${order} first from a byte of a compressed file on`,
-    run: (node) => search(node, { file: 'broker.log.2.gz', order, start: { offset: 200 } }),
+    run: (node) => search(node, { src: ['=broker.log.2.gz'], order, start: { offset: 200 } }),
     check: ({ records }) => expect(records.length).toBe(order === 'newest' ? 2 : 3),
   }),
   ...[
@@ -41,7 +41,7 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
   ].map((timeMs) =>
     nodeCase({
       name: `${order} first from ${timeMs} on`,
-      run: (node) => search(node, { family: 'broker.log', order, start: { timeMs } }),
+      run: (node) => search(node, { src: ['broker.log'], order, start: { timeMs } }),
     }),
   ),
   nodeCase({
@@ -52,8 +52,8 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
     name: `${order} first next to a record, and from the record itself on`,
     run: async (node) => {
       const { cursor } = await brokerRecord(node, 7);
-      const next = await search(node, { family: 'broker.log', order, start: { cursor } });
-      const from = await search(node, { family: 'broker.log', order, start: { record: cursor } });
+      const next = await search(node, { src: ['broker.log'], order, start: { cursor } });
+      const from = await search(node, { src: ['broker.log'], order, start: { record: cursor } });
       return { next, from };
     },
     check: ({ next, from }) => {
@@ -66,7 +66,7 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
     run: async (node) => {
       const [low, high] = [await brokerRecord(node, 3), await brokerRecord(node, 11)];
       const [first, last] = order === 'newest' ? [high, low] : [low, high];
-      return search(node, { family: 'broker.log', order, start: { cursor: first.cursor }, until: last.cursor });
+      return search(node, { src: ['broker.log'], order, start: { cursor: first.cursor }, until: last.cursor });
     },
     check: ({ records }) => expect(records.length).toBe(7),
   }),
@@ -85,7 +85,7 @@ const PAGES: readonly NodeStateCase[] = [
     [1, 2, 4, 15, 16].map((limit) =>
       nodeCase({
         name: `pages of ${limit}, ${order} first, return every record once`,
-        run: (node) => searchPages(node, { family: 'broker.log', order, limit }),
+        run: (node) => searchPages(node, { src: ['broker.log'], order, limit }),
         check: ({ records, ends }) => {
           expect(new Set(recordPositions(records)).size).toBe(15);
           expect(records.length).toBe(15);
@@ -103,7 +103,8 @@ const PAGES: readonly NodeStateCase[] = [
   ),
   nodeCase({
     name: 'pages keep their conditions and their context',
-    run: (node) => searchPages(node, { limit: 10, terms: ['99 of'], before: 2, after: 1, raw: true, file: 'many.log' }),
+    run: (node) =>
+      searchPages(node, { limit: 10, terms: ['99 of'], before: 2, after: 1, raw: true, src: ['=many.log'] }),
     check: ({ records, ends }) => expect([records.length, ends.length]).toEqual([MANY / 100, 2]),
   }),
   nodeCase({
@@ -119,7 +120,7 @@ const PAGES: readonly NodeStateCase[] = [
   ...[Infinity, 3_600_000, 1e12, 5000.5, Number.NaN].map((budgetMs) =>
     nodeCase({
       name: `a search that may take ${budgetMs} ms is not cut`,
-      run: (node) => search(node, { file: 'broker.log' }, { budgetMs }),
+      run: (node) => search(node, { src: ['=broker.log'] }, { budgetMs }),
       check: ({ end }) => expect(end.reason).toBe('exhausted'),
     }),
   ),
@@ -139,13 +140,13 @@ const PAGES: readonly NodeStateCase[] = [
     name: 'a cursor still refers to its record after the log was rotated, compressed or has grown',
     files: { 'a.log': 'one\ntwo\nthree\n' },
     run: async (node, dir) => {
-      const { end } = await search(node, { family: 'a.log', order: 'oldest', limit: 2 });
+      const { end } = await search(node, { src: ['a.log'], order: 'oldest', limit: 2 });
       const start = { cursor: end.cursor ?? '' };
       dir.append('a.log', 'four\n');
-      const grown = await search(node, { family: 'a.log', order: 'oldest', start });
+      const grown = await search(node, { src: ['a.log'], order: 'oldest', start });
       dir.rename('a.log', 'a.log.1');
       dir.write('a.log', 'five\n');
-      return { grown, rotated: await search(node, { family: 'a.log', order: 'oldest', start }) };
+      return { grown, rotated: await search(node, { src: ['a.log'], order: 'oldest', start }) };
     },
     check: ({ grown, rotated }) => {
       expect(itemMessages(grown.records)).toEqual(['three', 'four']);
@@ -159,14 +160,14 @@ const LEAVING: readonly NodeStateCase[] = [
     name: 'a search can be left after its first records, and the node still responds',
     run: async (node) => {
       const seen: string[] = [];
-      for await (const batch of searchItems(node, searchQuery({ order: 'oldest', file: 'many.log' }))) {
+      for await (const batch of searchItems(node, searchQuery({ order: 'oldest', src: ['=many.log'] }))) {
         for (const item of batch) if (item.type === 'record' && seen.length === 0) seen.push(item.message);
         if (seen.length > 0) break;
       }
       for await (const _ of node.search(searchQuery())) break;
       const unread = node.search(searchQuery())[Symbol.asyncIterator]();
       await unread.return?.();
-      return { seen, next: await search(node, { file: 'text.log' }) };
+      return { seen, next: await search(node, { src: ['=text.log'] }) };
     },
     check: ({ seen, next }) => {
       expect(seen).toEqual([`record 0 of ${MANY}`]);

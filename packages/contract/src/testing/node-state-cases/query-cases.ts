@@ -6,8 +6,8 @@ import { parsedQuery, type SearchResult, search } from './responses.ts';
 import { BASE_TIME_MS, MANY } from './shared-files.ts';
 
 const HOUR = 3_600_000;
-const BROKER = { family: 'broker.log' } as const;
-const JSON_LOG = { file: 'server.json.log' } as const;
+const BROKER = { src: ['broker.log'] } as const;
+const JSON_LOG = { src: ['=server.json.log'] } as const;
 
 /** Conditions by field, as text of the query language, and how many records meet them. */
 const QUERIES: readonly [number, Partial<SearchQuery>, string][] = [
@@ -42,7 +42,7 @@ const QUERIES: readonly [number, Partial<SearchQuery>, string][] = [
   [1, JSON_LOG, 'third>0.09 third<0.11'],
   [1, JSON_LOG, 'nested.a=x nested.a.b:*'],
   [1, JSON_LOG, 'context.type=end'],
-  [1, { file: 'kubelet.log' }, 'pod="default/web" n>=3'],
+  [1, { src: ['=kubelet.log'] }, 'pod="default/web" n>=3'],
 ];
 
 /** Counts by value: the values, how many records have others, and how many none. */
@@ -59,10 +59,10 @@ const TOPS: readonly [
   [{ ...BROKER, by: 'level', values: ['INFO', 'NONE'] }, { INFO: 3 }, 12, 0],
   [{ ...BROKER, by: 'level', minLevel: 'ERROR', buckets: 10 }, { ERROR: 3, FATAL: 3 }, 0, 0],
   [{ ...BROKER, by: 'level', query: parsedQuery('disk.go'), bucketMs: HOUR, limit: 1 }, { ERROR: 3 }, 3, 0],
-  [{ file: 'many.log', by: 'level' }, { INFO: 900, ERROR: 300, WARN: 300 }, 0, 0],
-  [{ file: 'many.log', by: 'nothing' }, {}, 0, MANY],
+  [{ src: ['=many.log'], by: 'level' }, { INFO: 900, ERROR: 300, WARN: 300 }, 0, 0],
+  [{ src: ['=many.log'], by: 'nothing' }, {}, 0, MANY],
   [{ ...JSON_LOG, by: 'big' }, { '12345678901234567890': 1 }, 0, 6],
-  [{ file: 'empty.log', by: 'level' }, {}, 0, 0],
+  [{ src: ['=empty.log'], by: 'level' }, {}, 0, 0],
 ];
 
 /** Fields, and how many of the records have them. */
@@ -76,8 +76,8 @@ const FIELDS: readonly [Omit<FieldsQuery, 'limit'> & { limit?: number }, Readonl
     { ...BROKER, query: parsedQuery('port:*') },
     { component: 3, level: 3, message: 3, port: 3, source: 3, tls: 3 },
   ],
-  [{ file: 'kubelet.log' }, { level: 2, message: 2, source: 2, thread: 2, n: 1, pod: 1 }],
-  [{ file: 'empty.log' }, {}],
+  [{ src: ['=kubelet.log'] }, { level: 2, message: 2, source: 2, thread: 2, n: 1, pod: 1 }],
+  [{ src: ['=empty.log'] }, {}],
 ];
 
 /** Records by field. */
@@ -115,7 +115,11 @@ export const QUERY_CASES: readonly NodeStateCase[] = [
   nodeCase<(FoundRecord['fields'] | undefined)[]>({
     name: 'records have the fields that were asked for',
     run: async (node) => {
-      const chosen = await search(node, { file: 'broker.log', order: 'oldest', fields: ['port', 'ms', 'level', 'no'] });
+      const chosen = await search(node, {
+        src: ['=broker.log'],
+        order: 'oldest',
+        fields: ['port', 'ms', 'level', 'no'],
+      });
       const all = await search(node, { ...JSON_LOG, order: 'oldest', fields: ['*'] });
       return [...chosen.records, ...all.records].map(({ fields }) => fields);
     },

@@ -1,3 +1,4 @@
+import { familySource } from '@porthole/logs/query';
 import type { SearchQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import type { ErrorCode } from '../../errors/errors.ts';
@@ -50,11 +51,11 @@ const NAMES: readonly NodeStateCase[] = (
   return [
     refused(code, `a view by ${named}`, (node) => view(node, file)),
     refused(code, `an opening by ${named}`, (node) => open(node, file)),
-    refused(code, `a search by ${named}`, (node) => search(node, { file })),
-    refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ file, buckets: 10 })),
-    refused(code, `a digest by ${named}`, (node) => node.logDigest({ file, limit: 10 })),
-    refused(code, `counts by value by ${named}`, (node) => node.logTop({ file, by: 'level', limit: 10 })),
-    refused(code, `a follow by ${named}`, (node) => Following.begin(node, { file, start: 'end' })),
+    refused(code, `a search by ${named}`, (node) => search(node, { src: [`=${file}`] })),
+    refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ src: [`=${file}`], buckets: 10 })),
+    refused(code, `a digest by ${named}`, (node) => node.logDigest({ src: [`=${file}`], limit: 10 })),
+    refused(code, `counts by value by ${named}`, (node) => node.logTop({ src: [`=${file}`], by: 'level', limit: 10 })),
+    refused(code, `a follow by ${named}`, (node) => Following.begin(node, { src: [`=${file}`], start: 'end' })),
   ];
 });
 
@@ -63,11 +64,15 @@ const FAMILIES: readonly NodeStateCase[] = ['', 'nothing.log', 'brokr.log', '..'
     const named = `a family ${JSON.stringify(family)} that is none`;
     const code = 'LOG_FAMILY_NOT_FOUND';
     return [
-      refused(code, `a search of ${named}`, (node) => search(node, { family })),
-      refused(code, `a histogram of ${named}`, (node) => node.logHistogram({ family, buckets: 10 })),
-      refused(code, `a digest of ${named}`, (node) => node.logDigest({ family, limit: 10 })),
-      refused(code, `fields of ${named}`, (node) => node.logFields({ family, limit: 10 })),
-      refused(code, `a follow of ${named}`, (node) => Following.begin(node, { family, start: 'end' })),
+      refused(code, `a search of ${named}`, (node) => search(node, { src: [familySource(family)] })),
+      refused(code, `a histogram of ${named}`, (node) =>
+        node.logHistogram({ src: [familySource(family)], buckets: 10 }),
+      ),
+      refused(code, `a digest of ${named}`, (node) => node.logDigest({ src: [familySource(family)], limit: 10 })),
+      refused(code, `fields of ${named}`, (node) => node.logFields({ src: [familySource(family)], limit: 10 })),
+      refused(code, `a follow of ${named}`, (node) =>
+        Following.begin(node, { src: [familySource(family)], start: 'end' }),
+      ),
     ];
   },
 );
@@ -109,7 +114,7 @@ const CURSORS: readonly NodeStateCase[] = ['', 'nonsense', 'ü+%&#', '~', `${'a'
       refused(
         'CURSOR_INVALID',
         `a search with ${named} as ${JSON.stringify(Object.keys(place.start ?? place))}`,
-        (node) => search(node, { family: 'broker.log', ...place }),
+        (node) => search(node, { src: ['broker.log'], ...place }),
       ),
     ),
     refused('CURSOR_INVALID', `a follow with ${named}`, (node) => Following.begin(node, { start: { cursor } })),
@@ -121,14 +126,14 @@ const GONE_FILES: readonly NodeStateCase[] = [
     name: 'a cursor whose record was removed fails with CURSOR_GONE, wherever it is used',
     files: { 'a.log': 'one\ntwo\n', 'a.log.1': 'zero\n' },
     run: async (node, dir) => {
-      const { records } = await search(node, { file: 'a.log', order: 'oldest' });
+      const { records } = await search(node, { src: ['=a.log'], order: 'oldest' });
       const cursor = records[0]?.cursor ?? '';
       dir.write('a.log', 'quite another text\n');
       return {
-        start: await catchFailure(() => search(node, { family: 'a.log', start: { cursor } })),
-        record: await catchFailure(() => search(node, { family: 'a.log', start: { record: cursor } })),
-        until: await catchFailure(() => search(node, { family: 'a.log', until: cursor })),
-        follow: await catchFailure(() => Following.begin(node, { family: 'a.log', start: { cursor } })),
+        start: await catchFailure(() => search(node, { src: ['a.log'], start: { cursor } })),
+        record: await catchFailure(() => search(node, { src: ['a.log'], start: { record: cursor } })),
+        until: await catchFailure(() => search(node, { src: ['a.log'], until: cursor })),
+        follow: await catchFailure(() => Following.begin(node, { src: ['a.log'], start: { cursor } })),
       };
     },
     check: ({ start, until, follow }) => {
@@ -136,8 +141,8 @@ const GONE_FILES: readonly NodeStateCase[] = [
     },
   }),
   refused('CURSOR_GONE', 'a search of one log with the cursor of another', async (node) => {
-    const { records } = await search(node, { file: 'many.log', limit: 1 });
-    return search(node, { family: 'broker.log', start: { cursor: records[0]?.cursor ?? '' } });
+    const { records } = await search(node, { src: ['=many.log'], limit: 1 });
+    return search(node, { src: ['broker.log'], start: { cursor: records[0]?.cursor ?? '' } });
   }),
 ];
 

@@ -45,7 +45,7 @@ const FILTERS: readonly (LogSelection & RecordFilter)[] = [
   { fromMs: Number.NaN },
   { toMs: Infinity },
   { minLevel: 'LOUD' as Level },
-  { file: 'broker.log', family: 'broker.log' },
+  { src: Array<string>(65).fill('broker.log') },
 ];
 
 const SEARCHES: readonly Partial<SearchQuery>[] = [
@@ -60,8 +60,8 @@ const SEARCHES: readonly Partial<SearchQuery>[] = [
   { before: -1 },
   { order: 'random' as 'newest' },
   { start: { offset: 0 } },
-  { file: 'broker.log', start: { offset: -1 } },
-  { file: 'broker.log', start: { offset: 0.5 } },
+  { src: ['=broker.log'], start: { offset: -1 } },
+  { src: ['=broker.log'], start: { offset: 0.5 } },
   { start: { timeMs: 9e15 } },
 ];
 

@@ -13,7 +13,7 @@ import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, LogError, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
-import { familyMembers, listMembers, readFileStart } from '../tail/family-files.ts';
+import { familyMembers, listMembers, readFileStart, targetSource } from '../tail/family-files.ts';
 import type { LogTail } from '../tail/log-tail.ts';
 import { currentJunction, type Junction, type TailReader, tailPosition } from '../tail/tail-reader.ts';
 import { type HistoryDeps, queryFor, searchAll, searchExisting, timeOf } from './search-history.ts';
@@ -176,9 +176,8 @@ export async function findRecord(
   reader: TailReader,
   deps: HistoryDeps,
 ): Promise<{ isGone: boolean; timeMs?: number | undefined }> {
-  const { name, family } = reader.tail.target;
-  const selection = family === undefined ? { file: name } : { family };
-  const query = { ...selection, order: 'oldest', limit: 1, before: 0, after: 0, start: { record: cursor } } as const;
+  const src = [targetSource(reader.tail.target)];
+  const query = { src, order: 'oldest', limit: 1, before: 0, after: 0, start: { record: cursor } } as const;
   try {
     for await (const items of searchExisting(query, deps)) {
       for (const item of items) if (item.type === 'record') return { isGone: false, timeMs: item.timeMs };

@@ -2,15 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
 import { awaitedLater } from '../../shared.ts';
-import type {
-  FoundRecord,
-  LogSelection,
-  ReadOptions,
-  RecordFilter,
-  SearchItem,
-  SearchQuery,
-  StartPoint,
-} from '../../types.ts';
+import type { FoundRecord, ReadOptions, RecordFilter, SearchItem, SearchQuery, StartPoint } from '../../types.ts';
+import { targetSource } from '../tail/family-files.ts';
 import type { TailReader } from '../tail/tail-reader.ts';
 
 /** Records of one search; then another one continues. Only so that every search is bounded. */
@@ -146,10 +139,8 @@ export function queryFor(
   { filter, raw, fields }: HistoryDeps,
   range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
 ): SearchQuery {
-  const { name, family } = tail.target;
-  // By family, because what was emitted under this name may be in rotated files by now.
-  const selection: LogSelection = family === undefined ? { file: name } : { family };
-  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
+  const src = [targetSource(tail.target)];
+  return { src, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
 }
 
 /** Whether no file of the log exists at present. */

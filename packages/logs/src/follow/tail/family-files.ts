@@ -12,6 +12,7 @@ import { decodeUtf16, detectUtf16 } from '../../packed/utf16.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
+import { familySource, fileSource, type LogSources } from '../../query/log-sources.ts';
 import { type SeenFile, withoutLinkedFamilies } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
@@ -32,6 +33,21 @@ export interface TailTarget {
   name: string;
   /** The family searched for successors at a rotation; `undefined` to follow only this name. */
   family: string | undefined;
+}
+
+/** By family, because what was emitted under the name of a log may be in rotated files by now. */
+export function targetSource({ name, family }: TailTarget): string {
+  return family === undefined ? fileSource(name) : familySource(family);
+}
+
+/** Whether the log is selected, or the file that is written now. */
+export function isFollowed({ name, family = name }: TailTarget, logs: LogSources): boolean {
+  return logs.hasFile(name, family);
+}
+
+/** Whether it is selected by name, not only by a pattern or with all others. */
+export function isNamed({ name, family = name }: TailTarget, logs: LogSources): boolean {
+  return logs.names('family', family) || logs.names('file', name);
 }
 
 /**

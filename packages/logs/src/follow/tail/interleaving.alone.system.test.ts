@@ -98,7 +98,7 @@ async function follow(kind: RotationKind, seed: number): Promise<void> {
   });
   // On a busy machine, too, the rotations end before the tail gives up.
   const hub = openHub(dir, { events: seed % 2 === 0, pollMs: 1, times: { listMs: 60_000 } });
-  const followed = collectFollow(hub, { family: 'app.log' });
+  const followed = collectFollow(hub, { src: ['app.log'] });
   await followed.ready;
   isStepped = true;
   await eventually(() => expect(log.isDone).toBe(true));
@@ -123,7 +123,7 @@ async function resumeOften(kind: RotationKind, seed: number): Promise<void> {
   // Polls alone notice changes late: what is searched is often ahead of the reader.
   const bufferBytes = random() < 0.5 ? 2000 : 200_000;
   const hub = openHub(dir, { events: false, pollMs: 1 + random() * 20, bufferBytes, times: { listMs: 60_000 } });
-  const other = collectFollow(hub, { family: 'app.log' });
+  const other = collectFollow(hub, { src: ['app.log'] });
   await other.ready;
   const writing = setInterval(() => {
     for (let steps = random() ** 2 * 60; steps > 0; steps--) log.step();
@@ -134,7 +134,7 @@ async function resumeOften(kind: RotationKind, seed: number): Promise<void> {
   for (let start: FollowQuery['start'] = { timeMs: 0 }; !isComplete(); ) {
     const abort = new AbortController();
     let left = 1 + random() * 6;
-    for await (const batch of hub.follow({ family: 'app.log', raw: true, start }, { signal: abort.signal })) {
+    for await (const batch of hub.follow({ src: ['app.log'], raw: true, start }, { signal: abort.signal })) {
       items.push(...batch);
       const last = onlyRecords(batch).at(-1);
       if (last) start = { cursor: resumeCursor(last) };

@@ -55,7 +55,7 @@ async function scene(options: Partial<FollowHubDeps> = {}): Promise<Scene> {
   const path = join(dir, 'app.log');
   writeFileSync(path, lines(1, 20));
   const hub = openHub(dir, { events: false, pollMs: 40, ...options });
-  const follow = collectFollow(hub, { file: 'app.log' });
+  const follow = collectFollow(hub, { src: ['=app.log'] });
   await follow.ready;
   const expectNumbers = (numbers: number[]) => eventually(() => expect(numbersIn(follow.texts)).toEqual(numbers));
   appendFileSync(path, lines(21, 30));
@@ -324,7 +324,7 @@ test('a defect fails the follow with its error instead of being taken for a miss
     return listFiles(dir);
   };
   const hub = openHub(dir, { list });
-  const follow = collectFollow(hub, { family: 'app.log' });
+  const follow = collectFollow(hub, { src: ['app.log'] });
   await follow.ready;
   appendFileSync(path, lines(6, 10));
   defect = new TypeError('list is not a function');
@@ -333,7 +333,7 @@ test('a defect fails the follow with its error instead of being taken for a miss
   await expect(follow.done).rejects.toBe(defect);
   expect(eventTypes(follow)).toEqual([]);
   defect = undefined;
-  const again = collectFollow(hub, { family: 'app.log', start: { back: 1 } });
+  const again = collectFollow(hub, { src: ['app.log'], start: { back: 1 } });
   await eventually(() => expect(numbersIn(again.texts)).toEqual([15]));
   appendFileSync(path, lines(16, 16));
   await eventually(() => expect(numbersIn(again.texts)).toEqual([15, 16]));

@@ -53,10 +53,11 @@ interface TextPosition {
   offset: number;
 }
 
-function readTexts(dir: string, { file, family }: SearchQuery): Text[] {
+function readTexts(dir: string, { src = [] }: SearchQuery): Text[] {
+  const [text = ''] = src;
   // All at one moment: nothing is renamed between listing and reading.
-  const members = groupFamilies(readdirSync(dir)).find(({ name }) => name === family)?.files ?? [];
-  const wanted = file !== undefined ? [file] : members.map(({ name }) => name);
+  const members = groupFamilies(readdirSync(dir)).find(({ name }) => name === text)?.files ?? [];
+  const wanted = text.startsWith('=') ? [text.slice(1)] : members.map(({ name }) => name);
   return wanted.flatMap((name) => {
     try {
       const bytes = readFileSync(join(dir, name));

@@ -45,7 +45,7 @@ test('a digest of JSON records that are not decoded has the groups of decoded on
       const name = `log${number++}.log`;
       writeFileSync(join(dir, name), text);
       const records = readFamilyRecords({ name, files: [{ name, text, writtenMs: Date.now() }] }, ZONE);
-      const { groups } = await logs.digest({ file: name, limit: 1000 });
+      const { groups } = await logs.digest({ src: [`=${name}`], limit: 1000 });
       const shown = (all: readonly { level: unknown; source: unknown; shape: unknown; count: number }[]) =>
         all.map(({ level, source: from, shape, count }) => JSON.stringify([level, from, shape, count])).sort();
       expect(shown(groups)).toEqual(shown(slowDigest(records, {})));

@@ -3,6 +3,7 @@ import type { Needle } from '../../kernel/scan-kernel.ts';
 import type { Format, FormatName, LineHead, RecordFields } from '../../parse/format.ts';
 import { LEVELS_BY_RANK, levelRank } from '../../parse/level.ts';
 import { filterToQuery, regexNodes } from '../../query/filter-to-query.ts';
+import { LogSources } from '../../query/log-sources.ts';
 import { fieldTest } from '../../query/match-query.ts';
 import { resolveField } from '../../query/record-fields.ts';
 import type { RegexPrefilter } from '../../regex/prefilter.ts';
@@ -172,15 +173,14 @@ export class RecordView {
  * that contain one are not tested: see `RegexConditions`.
  */
 export async function createRecordFilter(
-  { file, family, ...filter }: LogSelection & RecordFilter,
+  { src, ...filter }: LogSelection & RecordFilter,
   files: readonly string[],
   { withRegexes = true }: { withRegexes?: boolean } = {},
 ): Promise<(record: FoundRecord) => boolean> {
   const matcher = new RecordMatcher(filter, withRegexes ? await new RegexCache().compile(filter) : undefined);
-  const wanted = family === undefined ? undefined : familyFiles(family, files);
+  const selected = selectedFiles(new LogSources(src), files);
   return (record) => {
-    if (file !== undefined && record.file !== file) return false;
-    if (wanted && !wanted.has(record.file)) return false;
+    if (selected && !selected.has(record.file)) return false;
     if (!matcher.matchesHead({ timeMs: record.timeMs ?? Number.NaN, rank: levelRank(record.level) })) return false;
     if (matcher.headOnly) return true;
     const bytes = searchableText(record);
@@ -193,10 +193,14 @@ export function searchableText(record: FoundRecord): Buffer {
   return Buffer.from(`${record.raw ?? joinColumns(record)}\n`);
 }
 
-/** The file names of this log; the live file may contain none of the records. */
-function familyFiles(family: string, files: readonly string[]): ReadonlySet<string> {
-  const found = groupFamilies([...new Set([...files, family])]).find(({ name }) => name === family);
-  return new Set(found?.files.map(({ name }) => name));
+/** Those of the selected logs, whose live files may contain none of the records; `undefined`: all. */
+function selectedFiles(logs: LogSources, files: readonly string[]): ReadonlySet<string> | undefined {
+  if (logs.isAll) return undefined;
+  const named = logs.list.flatMap(({ kind, name }) => (kind === 'family' ? [name] : []));
+  const families = groupFamilies([...new Set([...files, ...named])]);
+  return new Set(
+    families.flatMap((family) => family.files.flatMap(({ name }) => (logs.hasFile(name, family.name) ? [name] : []))),
+  );
 }
 
 /** A format that contains only this record. */

@@ -168,7 +168,7 @@ describe('around clock changes', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), text);
     const logs = openDir(dir, { zone: BERLIN });
-    const { records } = await runSearch(logs, { file: 'a.log' });
+    const { records } = await runSearch(logs, { src: ['=a.log'] });
     expect(records.length).toBe(6000);
     for (let index = 0; index < 6000; index += 250) {
       const fromMs = records[index]?.timeMs ?? 0;
@@ -176,9 +176,9 @@ describe('around clock changes', () => {
       const expected = records
         .filter(({ timeMs = 0 }) => timeMs >= fromMs && timeMs < toMs)
         .map(({ offset }) => offset);
-      const found = await runSearch(logs, { file: 'a.log', fromMs, toMs });
+      const found = await runSearch(logs, { src: ['=a.log'], fromMs, toMs });
       expect(found.records.map(({ offset }) => offset)).toEqual(expected);
-      const first = await runSearch(logs, { file: 'a.log', start: { timeMs: fromMs }, limit: 1 });
+      const first = await runSearch(logs, { src: ['=a.log'], start: { timeMs: fromMs }, limit: 1 });
       expect(first.records[0]?.offset).toBe(records.find(({ timeMs = 0 }) => timeMs >= fromMs)?.offset);
     }
   });

@@ -18,7 +18,7 @@ async function fileDays(files: Record<string, string | Buffer>): Promise<Record<
 async function searchFiles(files: Record<string, string | Buffer>) {
   const dir = tempDir();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
-  const { records, end } = await runSearch(openDir(dir), { family: 'a.log', terms: ['day'] });
+  const { records, end } = await runSearch(openDir(dir), { src: ['a.log'], terms: ['day'] });
   const days: Record<string, number> = {};
   for (const { message } of records) days[message] = (days[message] ?? 0) + 1;
   return { days, duplicates: end.duplicates, problems: end.problems };

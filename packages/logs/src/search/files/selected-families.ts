@@ -2,10 +2,12 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { isUndecodedName } from '../../file/compression.ts';
-import { familyNotFound, groupManyFamilies } from '../../file/families.ts';
+import { groupManyFamilies, sourceNotFound } from '../../file/families.ts';
 import { DirStamp } from '../../file/file-stamp.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { isSystemError, LogError, systemCode } from '../../log-error.ts';
+import { type LogSource, LogSources } from '../../query/log-sources.ts';
+import { isPattern, matchesPattern } from '../../query/match-pattern.ts';
 import { type SeenFile, withoutLinkedFamilies } from '../../read/list.ts';
 import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
 import type { SearchOptions } from '../stop-reason.ts';
@@ -20,18 +22,24 @@ interface FamilyNames {
   files: string[];
 }
 
+/** A log, or some files of one, as it is selected. */
+interface SelectedFamily extends FamilyNames {
+  /** Selected by name, not only by a pattern or with all others. */
+  isNamed: boolean;
+}
+
 /** Zones of timestamps, and the clocks that write them, may be off by this much. */
 const SLACK_MS = 86_400_000;
 
 /**
- * The families of a listing that are selected; throws if there is none with the name. A link to another log is selected
- * only by its name. A file whose compression is not read is left out if it was last written before the time range, so
- * that searches of recent records do not report it.
+ * The families of a listing that are selected, with those of their files that are; each file once, whatever overlaps. A link
+ * to another log is selected only by its name. A file whose compression is not read is left out if it was last written before
+ * the time range, so that searches of recent records do not report it.
  */
 async function selectFamilies(
   seen: readonly SeenFile[],
-  { family: wanted, fromMs = Number.NEGATIVE_INFINITY }: LogSelection & Pick<RecordFilter, 'fromMs'>,
-): Promise<readonly FamilyNames[]> {
+  { src, fromMs = Number.NEGATIVE_INFINITY }: LogSelection & Pick<RecordFilter, 'fromMs'>,
+): Promise<{ selected: SelectedFamily[]; missing: LogSource[] }> {
   const isBefore = ({ name, stats }: SeenFile) =>
     isUndecodedName(name) && Number(stats.mtimeNs / 1_000_000n) + SLACK_MS < fromMs;
   const before = new Set(seen.filter(isBefore).map(({ name }) => name));
@@ -39,33 +47,60 @@ async function selectFamilies(
     name,
     files: files.flatMap((file) => (before.has(file.name) ? [] : [file.name])),
   }));
-  if (wanted === undefined) return withoutLinkedFamilies(families, seen);
-  const found = families.filter(({ name }) => name === wanted);
-  if (found.length === 0)
-    throw familyNotFound(
-      wanted,
-      families.map(({ name }) => name),
-    );
-  return found;
+  const logs = sourcesAmong(src, families);
+  const unlinked = new Set(withoutLinkedFamilies(families, seen));
+  const selected = families.flatMap((family) => selectFiles(family, logs, { isLink: !unlinked.has(family) }));
+  const names = {
+    family: families.map(({ name }) => name),
+    file: families.flatMap(({ files }) => files),
+  };
+  const missing = logs.list.filter(
+    ({ node, kind, name }) =>
+      node !== '' || !names[kind].some((known) => known === name || matchesPattern(known, name)),
+  );
+  return { selected, missing };
 }
 
-/** Whether the names of a family, or of all, refer to the same files in two listings. */
+/** What looks like a pattern, and is the name of a log or a file, is that name. */
+function sourcesAmong(src: readonly string[] | undefined, families: readonly FamilyNames[]): LogSources {
+  const names = {
+    family: new Set(families.map(({ name }) => name)),
+    file: new Set(families.flatMap(({ files }) => files)),
+  };
+  return new LogSources(src, ({ kind, name }) => !isPattern(name) || names[kind].has(name));
+}
+
+function selectFiles(
+  { name, files }: FamilyNames,
+  logs: LogSources,
+  { isLink }: { isLink: boolean },
+): SelectedFamily[] {
+  const isNamed = logs.names('family', name);
+  if (isNamed || (logs.hasFamily(name) && !isLink)) return [{ name, files, isNamed }];
+  const named = files.filter((file) => logs.names('file', file));
+  const some = isLink ? named : files.filter((file) => logs.hasFile(file, name));
+  const [only] = some;
+  if (only === undefined) return [];
+  return [{ name: some.length === 1 ? only : name, files: some, isNamed: named.length > 0 }];
+}
+
+/** Whether the selected names refer to the same files in two listings. */
 async function haveSameFiles(
   before: readonly SeenFile[],
   after: readonly SeenFile[],
-  family: string | undefined,
+  selection: LogSelection,
 ): Promise<boolean> {
-  const [first, second] = [await familyFiles(before, family), await familyFiles(after, family)];
+  const [first, second] = [await selectedFiles(before, selection), await selectedFiles(after, selection)];
   return first.length === second.length && first.every((file, index) => isSameFile(file, second[index]));
 }
 
-async function familyFiles(seen: readonly SeenFile[], family: string | undefined): Promise<readonly SeenFile[]> {
-  if (family === undefined) return seen;
-  const families = await groupManyFamilies(seen.map(({ name }) => name));
-  const members = families.find(({ name }) => name === family)?.files;
-  // If the family has no files, all of them decide.
-  if (!members) return seen;
-  const names = new Set(members.map(({ name }) => name));
+async function selectedFiles(seen: readonly SeenFile[], { src }: LogSelection): Promise<readonly SeenFile[]> {
+  const logs = new LogSources(src);
+  if (logs.isAll) return seen;
+  const { selected } = await selectFamilies(seen, { ...(src && { src }) });
+  // If there are no files, all of them decide.
+  if (selected.length === 0) return seen;
+  const names = new Set(selected.flatMap(({ files }) => files));
   return seen.filter(({ name }) => names.has(name));
 }
 
@@ -84,10 +119,10 @@ interface LimitOptions extends Pick<RecordFilter, 'fromMs'> {
  * left out is a problem, unless it was last written before the time range.
  */
 function withinLimit(
-  families: readonly FamilyNames[],
+  families: readonly SelectedFamily[],
   { seen, begun: findBegun, fromMs = Number.NEGATIVE_INFINITY }: LimitOptions,
 ): {
-  within: readonly FamilyNames[];
+  within: readonly SelectedFamily[];
   problem: FileProblem | undefined;
 } {
   const total = families.reduce((sum, { files }) => sum + files.length, 0);
@@ -102,7 +137,7 @@ function withinLimit(
     }))
     .sort((a, b) => Number(b.isBegun) - Number(a.isBegun) || b.lastMs - a.lastMs);
   let open = 0;
-  const taken = new Set<FamilyNames>();
+  const taken = new Set<SelectedFamily>();
   for (const { family } of newestFirst) {
     if (open > 0 && open + family.files.length > MAX_OPEN_FILES) continue;
     open += family.files.length;
@@ -147,17 +182,23 @@ export async function openSelected(
   selection: Selection,
   options: SearchOptions,
 ): Promise<OpenFamily[]> {
-  if (selection.file !== undefined) return openListed(deps, [], selection, options);
+  const { only } = new LogSources(selection.src);
+  if (only?.kind === 'file') {
+    // A family omits files that no longer exist; a file requested by name must exist.
+    (await deps.acquire(only.name)).release();
+    const chosen = { selected: [{ name: only.name, files: [only.name], isNamed: true }], problems: [] };
+    return openChosen(deps, [], { ...chosen, selection }, options);
+  }
   for (let attempt = 1; ; attempt++) {
     const quiet = await DirStamp.take(deps.dir);
-    const seen = await deps.list(selection.family);
-    const opened = await openListed(deps, seen, selection, options);
+    const seen = await deps.list(only?.name);
+    const chosen = await chooseFamilies(deps, seen, selection);
+    const opened = await openChosen(deps, seen, { ...chosen, selection }, options);
     // The directories below are not watched: they are listed again.
     const isQuiet = (deps.isFlat ?? true) && (await quiet.isSame());
     if (attempt === MAX_ATTEMPTS || options.signal?.aborted || isQuiet) return opened;
     try {
-      const family = selection.family;
-      if (await haveSameFiles(seen, await deps.list(family), family)) return opened;
+      if (await haveSameFiles(seen, await deps.list(only?.name), selection)) return opened;
     } catch (error) {
       opened.forEach(releaseFamily);
       throw error;
@@ -167,28 +208,65 @@ export async function openSelected(
   }
 }
 
-async function openListed(
+interface ChosenFamilies {
+  selected: SelectedFamily[];
+  /** What was selected and is not there, beside what is. */
+  problems: FileProblem[];
+}
+
+/** Throws if nothing that was selected is there. */
+async function chooseFamilies(
   deps: OpenDeps,
   seen: readonly SeenFile[],
   selection: Selection,
+): Promise<ChosenFamilies> {
+  const { selected, missing } = await selectFamilies(seen, selection);
+  const problems: FileProblem[] = [];
+  let failure: unknown;
+  for (const source of missing) {
+    try {
+      selected.push(await findUnlisted(deps, seen, source));
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code === 'FILE_NAME_INVALID') throw error;
+      failure ??= error;
+      problems.push({ file: source.name, code: error.code, detail: error.message });
+    }
+  }
+  if (selected.length === 0 && failure !== undefined) throw failure;
+  return { selected, problems };
+}
+
+/** A file may be there although it is not in the listing: it is opened by its name. */
+async function findUnlisted(deps: OpenDeps, seen: readonly SeenFile[], source: LogSource): Promise<SelectedFamily> {
+  const { node, kind, name } = source;
+  if (node === '' && kind === 'file' && !isPattern(name)) {
+    (await deps.acquire(name)).release();
+    return { name, files: [name], isNamed: true };
+  }
+  const families = await groupManyFamilies(seen.map((file) => file.name));
+  throw sourceNotFound(
+    source,
+    families.map((family) => family.name),
+  );
+}
+
+async function openChosen(
+  deps: OpenDeps,
+  seen: readonly SeenFile[],
+  { selected, problems: missing, selection }: ChosenFamilies & { selection: Selection },
   options: SearchOptions,
 ): Promise<OpenFamily[]> {
-  const { file } = selection;
   // Before the files are opened: a log that catches up meanwhile is longer than what is read of it.
   const deleted = deps.deleted?.(selection) ?? [];
-  const problems = deps.problems?.(selection) ?? [];
-  // A family omits files that no longer exist; a file requested by name must exist.
-  if (file !== undefined) (await deps.acquire(file)).release();
-  const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
-  const { within, problem } = withinLimit(families, { seen, begun: () => begunFiles(selection), ...selection });
+  const problems = [...missing, ...(deps.problems?.(selection) ?? [])];
+  const { within, problem } = withinLimit(selected, { seen, begun: () => begunFiles(selection), ...selection });
   // A missing directory has no records, which must not look like a quiet one.
-  const missing = families.length === 0 ? await findMissingDir(deps.dir) : undefined;
-  const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
+  const missingDir = selected.length === 0 ? await findMissingDir(deps.dir) : undefined;
+  const opened: OpenFamily[] = missingDir ? [{ name: '', files: [], duplicates: [], problems: [missingDir] }] : [];
   try {
-    const isAll = file === undefined && selection.family === undefined;
-    for (const family of within) {
+    for (const { isNamed, ...family } of within) {
       const all = await openFamily(deps.opener, family, options);
-      opened.push(isAll ? leaveOutUntimed(all) : all);
+      opened.push(isNamed ? all : leaveOutUntimed(all));
     }
   } catch (error) {
     opened.forEach(releaseFamily);

@@ -61,7 +61,12 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
 export function countRequest(query: HistogramQuery, { budgetMs }: Budget): CountLogsRequestMessage {
   encodeCount('logHistogram', query);
   const { bucketMs, buckets } = query;
-  return { filter: filterMessage(query), bucketMs, buckets, budgetMs: budgetMessage(budgetMs) };
+  return {
+    filter: filterMessage(query),
+    bucketMs,
+    buckets,
+    budgetMs: budgetMessage(budgetMs),
+  };
 }
 
 export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestLogsRequestMessage {
@@ -77,7 +82,11 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
 
 export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFieldsRequestMessage {
   encodeCount('logFields', query);
-  return { filter: filterMessage(query), limit: query.limit, budgetMs: budgetMessage(budgetMs) };
+  return {
+    filter: filterMessage(query),
+    limit: query.limit,
+    budgetMs: budgetMessage(budgetMs),
+  };
 }
 
 export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRequestMessage {
@@ -95,8 +104,7 @@ export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRe
 
 function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage {
   return {
-    file: query.file ?? '',
-    family: query.family ?? '',
+    src: [...(query.src ?? [])],
     fromMs: wholeMs(query.fromMs),
     toMs: wholeMs(query.toMs),
     minLevel: levelName(query.minLevel),

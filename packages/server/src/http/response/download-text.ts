@@ -6,20 +6,9 @@ import {
   type DownloadRequest,
   errorMessage,
   isRest,
-  type MemberSelection,
   missingText,
 } from '@porthole/contract';
-import type { LogSelection } from '@porthole/logs/types';
-import {
-  bytesOf,
-  EMPTY_BATCH,
-  isBatch,
-  type MergedRun,
-  mergeByTime,
-  type Origin,
-  originAt,
-  type RecordBatch,
-} from '@porthole/records';
+import { bytesOf, EMPTY_BATCH, isBatch, type RecordBatch } from '@porthole/records';
 import { TextRenderer } from '@porthole/records/kernel';
 
 /** What is needed of a cluster to search it. */
@@ -41,9 +30,9 @@ export interface DownloadOptions {
 }
 
 /**
- * Every record of the sources, oldest first, as in its file, and a last line that says whether the download is complete.
- * An empty piece comes first, when all sources have accepted the request. The memory of a piece is used again when the
- * next one is requested.
+ * Every record of the selection, oldest first, as in its file, and a last line that says whether the download is complete.
+ * An empty piece comes first, when the request has been accepted. The memory of a piece is used again when the next one is
+ * requested.
  */
 export async function* downloadText(
   cluster: SearchedCluster,
@@ -51,53 +40,42 @@ export async function* downloadText(
   options: DownloadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const account = new Account();
-  const sources = request.sources.length === 0 ? [{}] : request.sources;
-  const lanes = sources.map((source) => readPages(cluster, { source, request, account }, options));
+  const batches = readPages(cluster, { request, account }, options);
   try {
-    // All at once: if one is refused, the download is refused.
-    await Promise.all(lanes.map((lane) => lane.next()));
+    // Refused at once, if it is.
+    await batches.next();
     yield Buffer.alloc(0);
-    yield* mergedText(lanes, account);
+    yield* joinedText(batches, account);
   } finally {
-    for (const lane of lanes) await lane.return();
+    await batches.return();
   }
 }
 
-async function* mergedText(
-  lanes: readonly AsyncGenerator<RecordBatch, void, undefined>[],
+async function* joinedText(
+  batches: AsyncGenerator<RecordBatch, void, undefined>,
   account: Account,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const piece = new Piece();
   try {
-    for await (const runs of mergeByTime(lanes, { order: 'oldest' })) {
-      for (const text of newTexts(runs, account)) {
-        // Long texts are not copied.
-        if (piece.fits(text)) piece.add(text);
-        else {
-          if (piece.length > 0) yield piece.take();
-          if (text.length > PIECE_BYTES / 2) yield text;
-          else piece.add(text);
-        }
+    for await (const batch of batches) {
+      const count = batch.ends.length;
+      if (count === 0) continue;
+      account.count(count);
+      const text = bytesOf(batch, 0, count);
+      // Long texts are not copied.
+      if (piece.fits(text)) {
+        piece.add(text);
+        continue;
       }
+      if (piece.length > 0) yield piece.take();
+      if (text.length > PIECE_BYTES / 2) yield text;
+      else piece.add(text);
     }
   } catch (error) {
     account.fail(error);
   }
   if (piece.length > 0) yield piece.take();
   yield Buffer.from(account.lastLine());
-}
-
-/** The texts of records that no other source had. */
-function* newTexts(runs: readonly MergedRun<RecordBatch>[], account: Account): Generator<Uint8Array, void, undefined> {
-  for (const { batch, from, to } of runs) {
-    let first = from;
-    for (let index = from; index < to; index++) {
-      if (account.isNew(batch, index)) continue;
-      if (index > first) yield bytesOf(batch, first, index);
-      first = index + 1;
-    }
-    if (to > first) yield bytesOf(batch, first, to);
-  }
 }
 
 /** Texts that are sent at once. */
@@ -123,19 +101,18 @@ class Piece {
 }
 
 interface PageOptions {
-  source: LogSelection & MemberSelection;
   request: DownloadRequest;
   account: Account;
 }
 
-/** The text of the records of one source; an empty batch first, when the request has been accepted. */
+/** The text of the records, page after page; an empty batch first, when the request has been accepted. */
 async function* readPages(
   cluster: SearchedCluster,
-  { source, request, account }: PageOptions,
+  { request, account }: PageOptions,
   { signal, maxRecords, budgetMs, client = '' }: DownloadOptions,
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const query = {
-    ...source,
+    ...request.selection,
     ...request.filter,
     order: 'oldest',
     limit: maxRecords,
@@ -169,13 +146,9 @@ class Account {
   readonly #nodes = new Set<string>();
   readonly #missing = new Map<string, string>();
   readonly #leftOut = new Set<string>();
-  readonly #recent = new RecentRecords();
 
-  /** Sources may overlap: duplicates of a record have the same timestamp. */
-  isNew(batch: RecordBatch, index: number): boolean {
-    const isNew = this.#recent.add(batch, index);
-    if (isNew) this.#records++;
-    return isNew;
+  count(records: number): void {
+    this.#records += records;
   }
 
   note(end: ClusterEnd | undefined): void {
@@ -210,44 +183,4 @@ class Account {
     ];
     return `# porthole: ${facts.join(' · ').replace(/[\r\n]+/g, ' ')}\n`;
   }
-}
-
-/** The records with the timestamp of the last one. */
-class RecentRecords {
-  #timeMs = Number.NaN;
-  /** As long as they are of one file, in its order: each of them is new. */
-  #origin: Origin = { file: '' };
-  readonly #offsets: number[] = [];
-  #keys: Set<string> | undefined;
-
-  /** Whether it is not one of them. */
-  add(batch: RecordBatch, index: number): boolean {
-    const timeMs = batch.times[index] as number;
-    const offset = batch.offsets[index] as number;
-    const origin = originAt(batch, index);
-    const isSameTime = timeMs === this.#timeMs || (Number.isNaN(timeMs) && Number.isNaN(this.#timeMs));
-    if (!isSameTime || (this.#offsets.length === 0 && this.#keys === undefined)) {
-      this.#timeMs = timeMs;
-      this.#origin = origin;
-      // Used again: most records have a time of their own.
-      this.#offsets.length = 0;
-      this.#offsets.push(offset);
-      this.#keys = undefined;
-      return true;
-    }
-    const isSameFile = origin.file === this.#origin.file && origin.node === this.#origin.node;
-    if (this.#keys === undefined && isSameFile && offset > (this.#offsets.at(-1) as number)) {
-      this.#offsets.push(offset);
-      return true;
-    }
-    this.#keys ??= new Set(this.#offsets.map((each) => keyOf(this.#origin, each)));
-    const key = keyOf(origin, offset);
-    if (this.#keys.has(key)) return false;
-    this.#keys.add(key);
-    return true;
-  }
-}
-
-function keyOf({ node = '', file }: Origin, offset: number): string {
-  return `${node}/${file}/${offset}`;
 }

@@ -22,10 +22,8 @@ export function createDownloadRoutes(
 ): Record<DownloadRouteId, RouteHandler> {
   return {
     logDownload: async (request) => {
-      const { sources, ...rest } = parseDownloadRequest(request.query, clock());
-      const answered = await Promise.all(sources.map((source) => scope.cluster(request, source)));
-      const all = scope.members(request);
-      const downloadRequest = { ...rest, sources: answered.map(({ asked }) => asked) };
+      const { selection, ...rest } = parseDownloadRequest(request.query, clock());
+      const { state, asked } = await scope.records(request, selection);
       const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, ''); // clock: the name a download is saved by
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
@@ -35,7 +33,11 @@ export function createDownloadRoutes(
       const { signal, client } = request;
       // Loaded on demand, with the kernel that writes the text.
       const { downloadText } = await import('../response/download-text.ts');
-      const text = downloadText(all, downloadRequest, { signal, maxRecords, budgetMs: searchBudgetMs, client });
+      const text = downloadText(
+        state,
+        { ...rest, selection: asked },
+        { signal, maxRecords, budgetMs: searchBudgetMs, client },
+      );
       return { status: 200, headers, stream: await openStream(text) };
     },
     downloadTicket: ({ query, headers, client = '' }) => {

@@ -17,7 +17,7 @@ describe('the details of one file', () => {
     const id = nodes[0]?.id ?? own.hostIp;
     const { files } = await requestJson<ClusterLogFiles>(
       node.port,
-      `/api/v1/log/files?${selection.replace('ID', id)}file=app.log`,
+      `/api/v1/log/files?${selection.replace('ID', id)}src==app.log`,
     );
     expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
     expect(files[0]?.learned?.facts).toContainEqual({
@@ -39,9 +39,9 @@ describe('the details of one file', () => {
       ['app.log', false],
       ['b.log', false],
     ]);
-    const missing = await requestJson(node.port, '/api/v1/log/files?file=ap.log');
+    const missing = await requestJson(node.port, '/api/v1/log/files?src==ap.log');
     expect(missing).toMatchObject({ status: 404, code: 'LOG_FILE_NOT_FOUND' });
-    const outside = await requestJson(node.port, '/api/v1/log/files?file=../x');
+    const outside = await requestJson(node.port, '/api/v1/log/files?src==../x');
     expect(outside).toMatchObject({ status: 400, code: 'FILE_NAME_INVALID' });
   });
 });

@@ -48,7 +48,7 @@ export function createLokiRoutes(
       const start = followStart(query, loki);
       const streams = await loki.Streams.find(all, parsed.logs, callOptions(request));
       const encoder = new TailEncoder(streams, parsed.logs, { ...loki, nowMs: () => clock().nowMs });
-      const followed = { ...selectedLog(streams), ...loki.recordOptions(parsed.logs), start };
+      const followed = { ...followedLogs(streams), ...loki.recordOptions(parsed.logs), start };
       const follow = (leaving: AbortSignal) => all.followLogs(followed, { signal: leaving });
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 101, headers: webSocket, stream };
@@ -66,13 +66,10 @@ function followStart(query: Query, loki: Loki): FollowQuery['start'] {
   return timeMs === undefined ? { back: Math.min(loki.parseLimit(query), MAX_BACK_RECORDS) } : { timeMs };
 }
 
-/** A follow is of one log or of all. */
-function selectedLog({ selection, logs }: Streams) {
-  if (selection === undefined) throw new PortholeError('QUERY_INVALID', 'there is no such node or log to follow');
-  if (logs && logs.length > 1)
-    throw new PortholeError('QUERY_INVALID', `not supported here: following ${logs.length} logs: select one, or all`);
-  const [family] = logs ?? [];
-  return { ...selection, ...(family !== undefined && { family }) };
+function followedLogs(streams: Streams) {
+  if (streams.selection === undefined)
+    throw new PortholeError('QUERY_INVALID', 'there is no such node or log to follow');
+  return { ...streams.selection, ...streams.requestedLogs() };
 }
 
 /** Followed records as messages of Loki's `tail`. What was lost is among its dropped entries. */

@@ -14,6 +14,7 @@ import {
   parseBudget,
   parseCount,
   parseFollowRequest,
+  parseLogSource,
   parseSearchRequest,
   RECORDS_HEADER,
   RECORDS_TYPE,
@@ -170,7 +171,8 @@ async function* resumeFollow(
     yield* node.followLogs(request, options);
   } catch (error) {
     if (codeOf(error) !== 'CURSOR_GONE') throw error;
-    const family = request.family ?? request.file ?? '';
+    const [source] = request.src ?? [];
+    const family = source === undefined ? '' : parseLogSource(source).name;
     yield [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
     yield* node.followLogs({ ...request, start: 'end' }, options);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern } from './labels.ts';
+import { matchesPattern } from './match-pattern.ts';
 
 describe('a pattern', () => {
   it.each([
