@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestClock } from '../time/time-text.ts';
 import { encodeParameters } from '../params/parameter.ts';
 import { REQUEST_ROWS } from '../params/request-rows.ts';
+import type { RequestClock } from '../time/time-text.ts';
 import { parseBundleRequest } from './cluster-requests.ts';
 
 const HOUR_MS = 3_600_000;
