@@ -213,7 +213,8 @@ class HttpNodes extends HttpContract implements NodeClient {
     checkArguments(id, request, options);
     const parsed = parseRequest(request);
     if (this.#id === undefined) return parsed;
-    if (selectsMembers(request)) throw invalid(`${id}() of one node: leave out "nodes", "role" and "labels"`);
+    if (selectsMembers(request))
+      throw invalid(`${id}() of one node: leave out "nodes", "role", "labels" and nodes in "src"`);
     return { ...parsed, nodes: [this.#id] };
   }
 

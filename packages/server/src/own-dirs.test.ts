@@ -90,7 +90,8 @@ describe.each(Object.keys(LAYOUTS) as Layout[])('an own log %s', (layout) => {
     }
     for (const name of NAMES) {
       for (const path of ['log/view', 'log/raw', 'log/search', 'log/histogram', 'log/follow']) {
-        const target = `/api/v1/${path}?file=${encodeURIComponent(name)}`;
+        const file = encodeURIComponent(name);
+        const target = `/api/v1/${path}?file=${file}&src==${file}`;
         const { statusCode: status = 0 } = (await openRequest(port, target)).resume();
         expect([400, 404], `${target} ${status}`).toContain(status);
       }

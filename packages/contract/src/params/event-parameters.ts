@@ -20,8 +20,7 @@ export const EVENT_OWN_ROWS = [
 ] as const satisfies readonly ParameterRow[];
 
 /** Events are not in logs, nor in the archive. */
-export const EVENT_ROWS = [
-  ...EVENT_OWN_ROWS,
+export const EVENT_RECORD_ROWS = [
   ...MEMBER_ROWS,
   ...FILTER_ROWS,
   ...PAGE_ROWS,
@@ -31,6 +30,8 @@ export const EVENT_ROWS = [
   BACK_ROW,
   POSITIONS_ROW,
 ] as const;
+
+export const EVENT_ROWS = [...EVENT_OWN_ROWS, ...EVENT_RECORD_ROWS] as const;
 
 export const HISTORY_OWN_ROWS = [
   { name: 'key', field: 'key', codec: text({ maxBytes: 1024 }), docs: 'historyKey' },

@@ -1,5 +1,5 @@
 import { AROUND_ROWS, BUNDLE_ROWS, CONFIG_DIFF_ROWS } from './cluster-parameters.ts';
-import { HISTORY_ROWS, INCIDENT_ROWS } from './event-parameters.ts';
+import { EVENT_RECORD_ROWS, HISTORY_ROWS, INCIDENT_ROWS } from './event-parameters.ts';
 import { CONFIG_ROWS, FILE_ROWS, LOG_FILES_ROWS, MEMBER_ROWS, VIEW_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 import {
@@ -28,8 +28,8 @@ export const REQUEST_ROWS = {
   fields: [...FIELDS_ROWS, BUDGET_ROW],
   top: [...TOP_ROWS, BUDGET_ROW],
   around: AROUND_ROWS,
-  events: [...SEARCH_ROWS, BUDGET_ROW],
-  followEvents: FOLLOW_ROWS,
+  events: [...EVENT_RECORD_ROWS, BUDGET_ROW],
+  followEvents: EVENT_RECORD_ROWS,
   // The client reads a report as JSON.
   incident: INCIDENT_ROWS.filter(({ name }) => name !== 'format'),
   bundle: BUNDLE_ROWS,

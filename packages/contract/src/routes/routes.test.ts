@@ -64,7 +64,9 @@ describe('the route table', () => {
   });
 
   it('counts every response that reads a log file as a stream', () => {
-    const reading = ROUTE_IDS.filter((id) => getRoute(id).parameters.some(({ name }) => name === 'file'));
+    const reading = ROUTE_IDS.filter((id) =>
+      getRoute(id).parameters.some(({ name }) => name === 'file' || name === 'src'),
+    );
     // Only both ends of one file are read, which the list without a name does of every file.
     expect(reading.filter((id) => !getRoute(id).stream)).toEqual(['logFiles']);
   });
