@@ -102,7 +102,8 @@ export const CANCELLATION_CASES: readonly NodeStateCase[] = [
         const controller = new AbortController();
         const { signal } = controller;
         const whole = { file: 'a.log', sizeBytes: 64 * 1024 ** 2 };
-        const opened = way === 'view' ? await node.viewLog(whole, { signal }) : await node.openLog(whole);
+        const opened =
+          way === 'view' ? await node.viewLog(whole, { signal }) : await node.openLog({ file: whole.file });
         const chunks = 'chunks' in opened ? opened.chunks : opened.read(0, whole.sizeBytes, { signal });
         const left = await runCancelled(async () => {
           for await (const _ of chunks) controller.abort(REASON);
