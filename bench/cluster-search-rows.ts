@@ -36,10 +36,10 @@ function searchCases(memberLogBytes: number): readonly SearchCase[] {
   return [
     {
       figure: `a level, ${limit} records, oldest first`,
-      query: { file: FILE, level: 'warn', order: 'oldest', limit },
+      query: { src: `=${FILE}`, level: 'warn', order: 'oldest', limit },
       found: limit,
     },
-    { figure: 'a text that does not occur', query: { file: FILE, q: ABSENT_TEXT, limit }, found: 0 },
+    { figure: 'a text that does not occur', query: { src: `=${FILE}`, q: ABSENT_TEXT, limit }, found: 0 },
   ];
 }
 

@@ -33,8 +33,9 @@ export async function startWarmNode(
 ): Promise<PortholeServer> {
   const server = await startPorthole(context, dir, [...ZONE_FLAGS, ...flags]);
   for (let times = 0; times < context.effort.warmUpTimes; times++) {
-    for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: WARM_UP_FILE, limit: 1000, ...query });
-    await fetchHistogram(server.url, { file: WARM_UP_FILE });
+    for (const query of WARM_UP_QUERIES)
+      await searchNode(server.url, { src: `=${WARM_UP_FILE}`, limit: 1000, ...query });
+    await fetchHistogram(server.url, { src: `=${WARM_UP_FILE}` });
   }
   return server;
 }

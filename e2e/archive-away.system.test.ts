@@ -184,7 +184,7 @@ async function askNode({ client, url, node }: World): Promise<void> {
   const grpc = new GrpcConnection(node.running.node.grpcPort ?? 0);
   onTestFinished(() => grpc.close());
   const filter = {
-    ...{ terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...{ src: [], terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs: WHOLE.fromMs } as const),
   };
   const counted = await grpc.call('CountLogs', { filter }, {});

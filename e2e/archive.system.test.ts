@@ -42,9 +42,9 @@ async function expectPastOverGrpc(
 ) {
   const grpc = new GrpcConnection(port);
   onTestFinished(() => grpc.close());
-  const selection = { nodes, role: '', labels: [], store: '', src: [] };
+  const selection = { nodes, role: '', labels: [], store: '' };
   const filter = {
-    ...{ terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...{ src: [], terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
     ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs, toMs } as const),
   };
   const request = { filter, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };

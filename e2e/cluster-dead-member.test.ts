@@ -93,7 +93,7 @@ async function expectKeptLines(n1: ClusterProcess): Promise<void> {
 async function expectReported(n1: ClusterProcess): Promise<void> {
   const { node } = await n1.client.describe();
   const grpc = new GrpcConnection(node.grpcPort);
-  const scope = { selection: { nodes: ['*'], role: '', labels: [], store: '', src: [] } };
+  const scope = { selection: { nodes: ['*'], role: '', labels: [], store: '' } };
   type Answer = { members?: readonly Partial<MemberReport>[] | undefined };
   const responses: Record<string, () => Promise<Answer | undefined>> = {
     search: async () => (await n1.lines<Answer>('/log/search')).at(-1),

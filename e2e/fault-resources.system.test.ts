@@ -165,7 +165,7 @@ const LOG = Array.from(
   (_, number) => `2026-06-01 10:00:00.000\t${number % 40_000 === 0 ? 'ERROR' : 'INFO'}\ta.go:1\tline ${number}\n`,
 ).join('');
 
-const ERRORS = { file: 'a.log', minLevel: 'ERROR', order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+const ERRORS = { src: ['=a.log'], minLevel: 'ERROR', order: 'oldest', limit: 100, before: 0, after: 0 } as const;
 
 async function countErrors(logs: LogDir): Promise<number> {
   let count = 0;

@@ -79,7 +79,7 @@ async function caseRows(context: BenchContext, folder: SearchFolder, unread: rea
   for (let round = 0; round < context.effort.rounds; round++) {
     context.log(`  round ${round + 1} of ${context.effort.rounds}`);
     const server = await startWarmNode(context, folder.dir, FLAGS);
-    for (const file of unread) await searchNode(server.url, { file, limit: LIMIT, level: 'error' });
+    for (const file of unread) await searchNode(server.url, { src: `=${file}`, limit: LIMIT, level: 'error' });
     for (const question of cases) {
       const taken = timesFor(times, question);
       if (taken.porthole.reduce((sum, tookMs) => sum + tookMs, 0) > ENOUGH_MS) continue;
@@ -164,7 +164,7 @@ async function measureOnce(context: BenchContext, { folder, server, question, ro
 }
 
 function runPorthole({ url }: PortholeServer, { file }: SearchFolder, { query }: SearchCase) {
-  return searchNode(url, { file, limit: LIMIT, ...query });
+  return searchNode(url, { src: `=${file}`, limit: LIMIT, ...query });
 }
 
 function runRg(context: BenchContext, { path }: SearchFolder, { rg }: SearchCase) {

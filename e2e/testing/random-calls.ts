@@ -195,7 +195,7 @@ function checkWhole({ status, contentType, body }: RawResponse, check: () => voi
 /** The node itself has failed, or has gone. */
 const FAULTS: ReadonlySet<string> = new Set(['INTERNAL', 'UNREACHABLE']);
 
-const CLUSTER = { selection: { nodes: ['*'], role: '', labels: [], store: '', src: [] } };
+const CLUSTER = { selection: { nodes: ['*'], role: '', labels: [], store: '' } };
 const SEARCH = { order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
 
 /** Calls a node over gRPC, and cancels some of the calls. What must not happen is added to `troubles`. */

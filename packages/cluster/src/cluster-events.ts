@@ -34,7 +34,7 @@ function eventDeps({ peers, directory, ...deps }: ClusterDeps): ClusterDeps {
     ...peers,
     all: () => peers.all().map(view),
     get: (id) => view(peers.get(id)),
-    select: (selection) => peers.select(selection).map(view),
+    select: (selection, departed) => peers.select(selection, departed).map(view),
   };
   const recorded = (member: RecordedMember): RecordedMember => ({ ...member, state: eventsOf(member.state) });
   const known: KnownMembers = {

@@ -3,7 +3,7 @@ import { type IndexWatch, type WatchTimes, watchForIndex } from './disk-index/in
 import type { EngineOptions, LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
-import { familyNotFound } from './file/families.ts';
+import { sourceNotFound } from './file/families.ts';
 import { HandleCache, type LogHandle } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import { assertSafeName } from './file/open-inside.ts';
@@ -128,8 +128,9 @@ export class LogDir {
     if (file !== undefined) (await this.#acquire(file)).release();
     const all = await this.#details.all();
     const found = all.filter(({ name, family }) => logs.hasFile(name, family));
-    if (found.length === 0 && !logs.isAll && file === undefined)
-      throw familyNotFound(logs.list[0]?.name ?? '', [...new Set(all.map(({ family }) => family))]);
+    const [first] = logs.list;
+    if (found.length === 0 && first && file === undefined)
+      throw sourceNotFound(first, [...new Set(all.map(({ family }) => family))]);
     if (file === undefined) return found;
     const { learnFile } = await import('./read/summarize-file.ts');
     const deps = { handles: this.#handles, reads: this.#reads, zone: this.#zone, formats: this.#options.formats };

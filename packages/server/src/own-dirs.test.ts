@@ -113,7 +113,7 @@ describe.each(Object.keys(LAYOUTS) as Layout[])('an own log %s', (layout) => {
   it('is not shown over gRPC, nor in a bundle', async () => {
     const { running, port, own } = await startNode(layout);
     const connection = connect(running.node.grpcPort);
-    const names = (await connection.call('DescribeLogs', {})).logs.map(({ name }) => name);
+    const names = (await connection.call('DescribeLogs', { src: [] })).logs.map(({ name }) => name);
     expect(names).toEqual('recursive' in LAYOUTS[layout].log ? ['app.log', 'nginx/access.log'] : ['app.log']);
     await expect(connection.call('StatLog', { file: 'innocent.log' })).rejects.toMatchObject({
       code: 'LOG_FILE_NOT_FOUND',

@@ -71,7 +71,7 @@ describe('a search of the archive', () => {
     expect(await find({ nodes: ['web-1'] }, archive.state, { ids: ['db-1'] })).toEqual(['audit0', 'db-1 0']);
     expect(await find({}, archive.state, { ids: [] })).toEqual([]);
     expect(await find({ src: ['audit.log'] })).toEqual(['audit0']);
-    expect(await find({ file: 'audit.log.2.gz' })).toEqual(['audit0']);
+    expect(await find({ src: ['=audit.log.2.gz'] })).toEqual(['audit0']);
     const hiding = archive.createState({ isHidden: (log) => log.startsWith('audit') });
     expect(await find({ nodes: ['db-1'] }, hiding)).toEqual(['db-1 0']);
     expect(await find({ src: ['audit.log'] }, hiding)).toEqual([]);

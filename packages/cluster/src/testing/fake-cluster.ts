@@ -73,7 +73,7 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
   return {
     all: () => peers.all().map(withState),
     get: (id: string) => withState(peers.get(id)),
-    select: (selection: Parameters<typeof peers.select>[0]) => peers.select(selection).map(withState),
+    select: (...selected: Parameters<typeof peers.select>) => peers.select(...selected).map(withState),
   };
 }
 

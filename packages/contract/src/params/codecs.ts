@@ -321,18 +321,20 @@ const repeatedSources = many(
   { type: 'string' },
   {
     max: MAX_SELECTIONS,
-    check(value, label) {
-      const { node, kind, name } = parseLogSource(value);
-      if (node !== '' && !NODE_PATTERN.test(node))
-        throw invalidParameter(
-          label,
-          value,
-          'FAMILY, =FILE, NODE/FAMILY or NODE/=FILE, and /FAMILY for a name with a slash',
-        );
-      if (name === '') throw kind === 'file' ? fileNameMissing() : familyNameMissing();
-    },
+    check: checkSource,
   },
 );
+
+function checkSource(value: string, label: string): void {
+  const { node, kind, name } = parseLogSource(value);
+  if (node !== '' && !NODE_PATTERN.test(node))
+    throw invalidParameter(
+      label,
+      value,
+      'FAMILY, =FILE, NODE/FAMILY or NODE/=FILE, and /FAMILY for a name with a slash',
+    );
+  if (name === '') throw kind === 'file' ? fileNameMissing() : familyNameMissing();
+}
 
 function familyNameMissing(): PortholeError {
   return new PortholeError('LOG_FAMILY_NOT_FOUND', 'no log family named ""');
@@ -342,7 +344,7 @@ function familyNameMissing(): PortholeError {
 export const sourceTexts: Codec<readonly string[]> = {
   ...repeatedSources,
   encode(values) {
-    if (values.includes('')) throw familyNameMissing();
+    for (const value of values) checkSource(value, '"src"');
     return [...values];
   },
 };

@@ -1,8 +1,16 @@
 import { EVENT_KINDS } from '../events.ts';
 import { choice, choices, flag, memberId, query, text, timestamp, wholeNumber } from './codecs.ts';
-import { MEMBER_ROWS } from './log-parameters.ts';
+import { FILTER_ROWS, MEMBER_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-import { BACK_ROW, BUDGET_ROW, POSITIONS_ROW, SEARCH_ROWS } from './record-parameters.ts';
+import {
+  BACK_ROW,
+  BUDGET_ROW,
+  FIELDS_ROW,
+  PAGE_ROWS,
+  POSITION_ROWS,
+  POSITIONS_ROW,
+  RAW_ROW,
+} from './record-parameters.ts';
 
 /* The parameters of events, of the history of configurations, and of incidents. */
 
@@ -11,7 +19,18 @@ export const EVENT_OWN_ROWS = [
   { name: 'follow', field: 'follow', codec: flag },
 ] as const satisfies readonly ParameterRow[];
 
-export const EVENT_ROWS = [...EVENT_OWN_ROWS, ...SEARCH_ROWS, BACK_ROW, POSITIONS_ROW] as const;
+/** Events are not in logs, nor in the archive. */
+export const EVENT_ROWS = [
+  ...EVENT_OWN_ROWS,
+  ...MEMBER_ROWS,
+  ...FILTER_ROWS,
+  ...PAGE_ROWS,
+  ...POSITION_ROWS,
+  RAW_ROW,
+  FIELDS_ROW,
+  BACK_ROW,
+  POSITIONS_ROW,
+] as const;
 
 export const HISTORY_OWN_ROWS = [
   { name: 'key', field: 'key', codec: text({ maxBytes: 1024 }), docs: 'historyKey' },

@@ -19,6 +19,7 @@ import {
   parseConditions,
   parseFollowRequest,
   parseSearchRequest,
+  rejectStore,
   type SearchLimits,
   type SearchRequest,
   type WithQueryText,
@@ -35,6 +36,7 @@ export type EventsRequest = { search: SearchRequest; follow?: never } | { follow
 
 export function parseEventsRequest(query: Query, clock: RequestClock, limits: EventLimits): EventsRequest {
   const { kinds, follow = false } = parseParameters(EVENT_OWN_ROWS, query);
+  rejectLogs(query);
   if (follow) return { follow: ofKinds(parseFollowRequest(query, clock, limits.lastEventId), kinds) };
   return { search: ofKinds(parseSearchRequest(query, clock, limits), kinds) };
 }
@@ -61,8 +63,16 @@ export function encodeVersionNode(node: string | undefined): URLSearchParams {
   return encodeParameters([VERSION_NODE_ROW], { node });
 }
 
+/** Silently ignored, it would seem to have an effect. */
+function rejectLogs(query: Query): void {
+  rejectStore(query, 'events are read from the nodes they are about');
+  if (query.getAll('src').some((text) => text !== ''))
+    throw new PortholeError('PARAMETER_INVALID', '"src" selects logs, and events are in none: leave it out');
+}
+
 /** The request for events of the kinds that the parameters name, or of any kind. */
 export function ofAskedKinds<Request extends { query?: QueryNode }>(request: Request, query: Query): Request {
+  rejectLogs(query);
   return ofKinds(request, parseParameters(EVENT_OWN_ROWS, query).kinds);
 }
 

@@ -1,3 +1,4 @@
+import { LogSources } from '@porthole/logs/query';
 import type {
   DigestQuery,
   FollowQuery,
@@ -73,6 +74,8 @@ export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecor
     for (const name of ['record', 'offset', 'until'])
       rejectSingleNodeParameter(query, name, 'start at a "time" or a "cursor"');
   }
+  if (values.offset !== undefined && new LogSources(values.src).only?.kind !== 'file')
+    throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: select it by "src==FILE"');
   return toSearchQuery(values, maxRecords);
 }
 
@@ -170,7 +173,7 @@ function resumeTime(lastEventId: string): number {
 }
 
 /** For requests that read no archive: without what it has, their response would look complete. */
-function rejectStore(query: Query, reason: string): void {
+export function rejectStore(query: Query, reason: string): void {
   const store = optionalValue(query, 'store');
   if (store === undefined || store === 'nodes') return;
   throw new PortholeError('PARAMETER_INVALID', `"store" cannot be ${quoteInput(store)} here: ${reason}`);

@@ -13,3 +13,11 @@ export {
 } from './node-state-cases.ts';
 export { pathOfAll } from './path-of-all.ts';
 export { randomQuery } from './random-query.ts';
+export {
+  CURSOR,
+  DAY,
+  SELECTION_CASES,
+  SELECTION_FILES,
+  type SelectionCase,
+  selectionNames,
+} from './selection-cases.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LogError } from '../log-error.ts';
 import { nearestNames } from '../nearest-names.ts';
+import { formatLogSource, type LogSource } from '../query/log-sources.ts';
 import { isCompressedName } from './compression.ts';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
 
@@ -175,8 +176,15 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Nothing has this name, or matches this pattern. */
+export function sourceNotFound({ node, kind, name }: LogSource, families: readonly string[]): LogError {
+  if (node !== '') return familyNotFound(formatLogSource({ node, kind, name }), families);
+  if (kind === 'family') return familyNotFound(name, families);
+  return new LogError('LOG_FILE_NOT_FOUND', `no log file named ${JSON.stringify(name)}`);
+}
+
 /** Includes the names that may have been meant. */
-export function familyNotFound(wanted: string, families: readonly string[]): LogError {
+function familyNotFound(wanted: string, families: readonly string[]): LogError {
   const near = nearestNames(wanted, families).map((name) => JSON.stringify(name));
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   return new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(wanted)}${hint}`);

@@ -1,5 +1,5 @@
 import { refuseUndecoded } from '../file/compression.ts';
-import { familyNotFound } from '../file/families.ts';
+import { sourceNotFound } from '../file/families.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { LogError, systemCode } from '../log-error.ts';
@@ -250,8 +250,7 @@ export class FollowHub {
       const { node, kind, name } = source;
       if (listed.some((target) => isFollowed(target, new LogSources([formatLogSource(source)])))) continue;
       try {
-        if (node !== '') throw familyNotFound(formatLogSource(source), families);
-        if (kind === 'family' || isPattern(name)) throw familyNotFound(name, families);
+        if (node !== '' || kind === 'family' || isPattern(name)) throw sourceNotFound(source, families);
         targets.push(await this.#fileTarget(name));
       } catch (error) {
         if (!(error instanceof LogError) || !NOT_FOUND.has(error.code)) throw error;
@@ -272,7 +271,7 @@ export class FollowHub {
       found = targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
     }
     const families = targets.flatMap((target) => target.family ?? []);
-    if (!found) throw familyNotFound(family, families);
+    if (!found) throw sourceNotFound({ node: '', kind: 'family', name: family }, families);
     await refuseUnfollowable(found, this.#deps.handles);
     return found;
   }

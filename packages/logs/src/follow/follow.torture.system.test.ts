@@ -137,7 +137,7 @@ test('no line is lost, none comes twice, whatever the rotation', async () => {
   setMaxListeners(100, signal);
   const runs = KINDS.flatMap((kind) => {
     const logs = openDir(join(dir, kind), { followBytes: 1024 * 1024, workers: 1 });
-    const query = { family: 'app.log', start: 'end' } as const;
+    const query = { src: ['app.log'], start: 'end' } as const;
     // Nobody else follows: it is read at intervals.
     const alone = openDir(join(dir, kind), { followBytes: 1024 * 1024, workers: 1 });
     const pacer = new Ledger();

@@ -53,7 +53,7 @@ async function found(
   query: Partial<SearchQuery>,
 ): Promise<{ records: FoundRecord[]; end: Extract<SearchItem, { type: 'end' }> | undefined }> {
   const items: SearchItem[] = [];
-  const all = { family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0, ...query } as const;
+  const all = { src: ['app.log'], order: 'oldest', limit: 1000, before: 0, after: 0, ...query } as const;
   for await (const batch of searchItems(logs, all)) items.push(...batch);
   return {
     records: items.filter((item) => item.type === 'record'),
@@ -67,7 +67,7 @@ const newest = async (logs: LogDir) => (await found(logs, { order: 'newest', lim
 async function resumed(logs: LogDir, record: FoundRecord, last: number): Promise<string[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
-  const query = { family: 'app.log', raw: true, start: { cursor: resumeCursor(record) } } as const;
+  const query = { src: ['app.log'], raw: true, start: { cursor: resumeCursor(record) } } as const;
   for await (const batch of logs.follow(query, { signal: abort.signal })) {
     items.push(...batch);
     if (shown(items).includes(String(last))) abort.abort();

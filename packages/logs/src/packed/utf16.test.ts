@@ -74,7 +74,7 @@ describe.each(ENCODINGS)('UTF-16, %s,', (_, encode) => {
     const messages: string[] = [];
     const cursors: string[] = [];
     const logs = openDir(dir, { pollMs: 20 });
-    const query = { family: 'ERRORLOG', start: { back: 2 } } as const;
+    const query = { src: ['ERRORLOG'], start: { back: 2 } } as const;
     const note = (item: FollowItem) => {
       if (item.type !== 'record') return;
       messages.push(item.message);

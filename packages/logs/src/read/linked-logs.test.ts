@@ -59,7 +59,7 @@ test('a link is searched by its own name', async () => {
 
 test.each([
   { query: {}, file: 'app.log' },
-  { query: { family: 'current' }, file: 'current' },
+  { query: { src: ['current'] }, file: 'current' },
 ])('new records of a log that has links are followed once ($query)', async ({ query, file }) => {
   const { dir, logs } = linkedDir();
   const leaving = new AbortController();

@@ -25,8 +25,8 @@ function unmatched(text: string): string {
   return `${text.slice(0, -901)}b${text.slice(-900)}`;
 }
 
-const slow = { file: 'slow.log', regex: SLOW_REGEX };
-const plain = { file: 'plain.log', terms: ['needle'] };
+const slow = { src: ['=slow.log'], regex: SLOW_REGEX };
+const plain = { src: ['=plain.log'], terms: ['needle'] };
 
 describe('searches with a slow regex', () => {
   it('yield to others before they have ended', async () => {
@@ -90,7 +90,7 @@ describe('a search that pauses in the middle of blocks', () => {
     const lines = Array.from({ length: 100 }, (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 20 === 0 ? 'Q' : ''}\n`);
     writeFileSync(join(dir, 'a.log'), lines.join(''));
     const logs = openDir(dir, { workers: 2 });
-    const query = { file: 'a.log', regex: '[ab]*a[ab]{300}Q', order };
+    const query = { src: ['=a.log'], regex: '[ab]*a[ab]{300}Q', order };
     const wanted = lines.flatMap((line, n) => (/a[ab]{300}Q/.test(line) ? [n] : []));
     expect(wanted.length).toBeGreaterThan(2);
     if (order === 'newest') wanted.reverse();
@@ -112,7 +112,7 @@ describe('a search that pauses in the middle of blocks', () => {
     const lines = Array.from({ length: 8 }, (_, n) => `${HEAD}${text.slice(n, n + 950)}Q\n`);
     writeFileSync(join(dir, 'slow.log'), lines.join(''));
     const logs = openDir(dir, { workers: 1 });
-    const query = { file: 'slow.log', regex: SLOW_REGEX };
+    const query = { src: ['=slow.log'], regex: SLOW_REGEX };
     const { records: every } = await runSearch(logs, { src: ['=slow.log'] });
     const all = every.filter(({ message }) => /a[ab]{900}Q/.test(message)).map(({ offset }) => offset);
     expect(all.length).toBeGreaterThan(2);

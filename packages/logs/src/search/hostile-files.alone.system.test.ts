@@ -346,7 +346,7 @@ describe('a search with a time budget', () => {
     for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(25_000, index + 1));
     const logs = openDir(dir, OPTIONS);
     for (const order of ['oldest', 'newest'] as const) {
-      const query = { family: 'a.log', order, terms: ['7'], regex: 'line [0-9]*77' };
+      const query = { src: ['a.log'], order, terms: ['7'], regex: 'line [0-9]*77' };
       const whole = await runSearch(logs, query);
       expect(whole.end.reason).toBe('exhausted');
       const found: FoundRecord[] = [];

@@ -87,7 +87,7 @@ describe('memory of results that is used again', () => {
     writeFileSync(join(dir, 'a.log.1'), lines(300));
     writeFileSync(join(dir, 'a.log'), lines(600));
     const fromMs = Date.UTC(2026, 0, 1) + 5000;
-    const query = { family: 'a.log', fromMs, toMs: fromMs + 2000, limit: 10 };
+    const query = { src: ['a.log'], fromMs, toMs: fromMs + 2000, limit: 10 };
     for (let round = 0; round < 3; round++) {
       const [text] = await readLines(openDir(dir), query, true);
       expect((text as string).split('\n')).toHaveLength(2);

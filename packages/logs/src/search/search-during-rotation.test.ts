@@ -17,7 +17,7 @@ test('a search while files are being renamed one after the other finds every rec
   for (let number = 0; number < FILES; number++) await writeFile(path(number), line(FILES - number));
   const logs = openDir(dir);
   const search = async () => {
-    const query = { family: 'app.log', order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+    const query = { src: ['app.log'], order: 'oldest', limit: 100, before: 0, after: 0 } as const;
     const messages: string[] = [];
     for await (const items of searchItems(logs, query))
       for (const item of items) if (item.type === 'record') messages.push(item.message);

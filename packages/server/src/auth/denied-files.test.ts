@@ -110,7 +110,7 @@ describe('a denied log', () => {
     const { running } = await startDenying();
     const connection = connect(running.node.grpcPort);
     expect((await connection.call('ListLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
-    expect((await connection.call('DescribeLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
+    expect((await connection.call('DescribeLogs', { src: [] })).logs.map(({ name }) => name)).toEqual(['app.log']);
     for (const file of ['audit.log', 'audit.log.2.gz', 'innocent.log']) {
       await expect(connection.call('StatLog', { file })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
       await expect(connection.stream('ViewLog', { file }).next()).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });

@@ -64,7 +64,7 @@ describe('what happened, over gRPC', () => {
       fields: [],
       events: { kinds: ['killed'] },
     };
-    for (const selection of [undefined, { nodes: ['*'], role: '', labels: [], store: '', src: [] }])
+    for (const selection of [undefined, { nodes: ['*'], role: '', labels: [], store: '' }])
       for await (const message of connection.stream('SearchLogs', { ...request, selection }, {}))
         expect((message?.items ?? []).filter(({ record }) => record)).toEqual([]);
     const history = await http.configHistory({ limit: 10 });
@@ -73,7 +73,7 @@ describe('what happened, over gRPC', () => {
     const { version = '' } = history.periods[0] ?? {};
     expect(await remote.configVersion(version)).toEqual(await http.configVersion(version));
     await expect(remote.configVersion('none')).rejects.toMatchObject({ code: 'CONFIG_VERSION_NOT_FOUND' });
-    const all = { key: '', selection: { nodes: ['*'], role: '', labels: [], store: '', src: [] } };
+    const all = { key: '', selection: { nodes: ['*'], role: '', labels: [], store: '' } };
     const { nodes, members } = await connection.call('GetConfigHistory', all, {});
     expect(nodes).toMatchObject([{ isKnown: true, periods: [{ version }] }]);
     expect(members).toMatchObject([{ outcome: 'ok' }]);

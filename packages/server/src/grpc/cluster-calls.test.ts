@@ -11,7 +11,7 @@ const LINES = Array.from({ length: 30 }, (_, number) => {
   return `2026-06-01 10:00:${second}.000\t${level}\ta.go:${number % 2}\t[A]: took ${number} ms\t{"shard":${number % 4}}`;
 });
 
-const SCOPE: NodeSelectionMessage = { nodes: ['*'], role: '', labels: [], store: '', src: [] };
+const SCOPE: NodeSelectionMessage = { nodes: ['*'], role: '', labels: [], store: '' };
 
 /** A node is a cluster of one. */
 async function startNode() {

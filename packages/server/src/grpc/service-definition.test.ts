@@ -8,6 +8,7 @@ import { METHOD_ROUTES, toQuery } from './service-definition.ts';
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 
 const FILTER: RecordFilterMessage = {
+  src: [],
   minLevel: 'LEVEL_UNSPECIFIED',
   terms: [],
   excluded: [],
@@ -32,7 +33,7 @@ describe('the fields of a message as parameters', () => {
       ...selection,
       start: { cursor: 'c' },
     });
-    const all = { nodes: ['*'], role: '', labels: [], store: '', src: [] };
+    const all = { nodes: ['*'], role: '', labels: [], store: '' };
     expect(
       Object.keys(parseSearchRequest(toQuery({ ...search, selection: all }), CLOCK, { maxRecords: 1 })),
     ).not.toContain('store');

@@ -213,7 +213,7 @@ describe('records of any size', () => {
     const long = `${LINE.trimEnd()}${'x'.repeat(60_000)}\n`;
     writeFileSync(join(node.logDir, 'long.log'), long.repeat(300));
     const remote = connectNode(node.running.node.grpcPort);
-    const query = { order: 'oldest', limit: 2, before: 100, after: 100, raw: true, file: 'long.log' } as const;
+    const query = { order: 'oldest', limit: 2, before: 100, after: 100, raw: true, src: ['=long.log'] } as const;
     const found = [];
     for await (const batch of searchItems(remote, { ...query, start: { offset: long.length * 150 } }))
       found.push(...batch);

@@ -93,7 +93,7 @@ async function sendCalls({ running }: TestNode): Promise<void> {
     for await (const items of searchItems(node, query)) expect(items).toBeDefined();
   };
   await search({}).catch(note);
-  await search({ file: MARKER }).catch(note);
+  await search({ src: [`=${MARKER}`] }).catch(note);
   await search({ regex: `(${MARKER}` }).catch(note);
   expect(failures.length).toBeGreaterThan(3);
   const session = connectHttp2(`http://127.0.0.1:${grpcPort}`);

@@ -42,7 +42,7 @@ describe('parameters in the body of a POST', () => {
     const answer = await post(
       port,
       `${SEARCH}?order=oldest`,
-      JSON.stringify({ family: 'a.log', limit: 2, q: ['number'] }),
+      JSON.stringify({ src: ['a.log'], limit: 2, q: ['number'] }),
     );
     expect(answer.status).toBe(200);
     expect(messagesIn(answer)).toEqual(['number 1', 'number 2']);
@@ -59,10 +59,10 @@ describe('parameters in the body of a POST', () => {
 
   it('may be longer than any URL: a cursor of many logs', async () => {
     const { port } = node;
-    const first = await post(port, SEARCH, JSON.stringify({ file: 'a.log', order: 'oldest', limit: 1 }));
+    const first = await post(port, SEARCH, JSON.stringify({ src: ['=a.log'], order: 'oldest', limit: 1 }));
     const cursor = /"cursor":"([^"]+)"/.exec(first.body)?.[1] ?? '';
     const long = Array.from({ length: 5000 }, () => cursor).join('~');
-    const answer = await post(port, SEARCH, JSON.stringify({ file: 'a.log', order: 'oldest', cursor: long }));
+    const answer = await post(port, SEARCH, JSON.stringify({ src: ['=a.log'], order: 'oldest', cursor: long }));
     expect(long.length).toBeGreaterThan(100_000);
     expect(messagesIn(answer)).toEqual(['number 2', 'number 3']);
   });

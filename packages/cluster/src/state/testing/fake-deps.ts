@@ -59,8 +59,8 @@ export function fakePeers({ states, roles = {} }: Pick<FakeCluster, 'states' | '
   return {
     all: () => all,
     get: (id) => all.find((peer) => peer.member.id === id) ?? real.get(id),
-    select: (selection) => {
-      real.select(selection);
+    select: (selection, departed) => {
+      real.select(selection, departed);
       return all.filter((peer) => isSelected(peer.member, selection));
     },
   };

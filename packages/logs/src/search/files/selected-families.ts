@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { isUndecodedName } from '../../file/compression.ts';
-import { familyNotFound, groupManyFamilies } from '../../file/families.ts';
+import { groupManyFamilies, sourceNotFound } from '../../file/families.ts';
 import { DirStamp } from '../../file/file-stamp.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { isSystemError, LogError, systemCode } from '../../log-error.ts';
-import { formatLogSource, type LogSource, LogSources } from '../../query/log-sources.ts';
+import { type LogSource, LogSources } from '../../query/log-sources.ts';
 import { isPattern, matchesPattern } from '../../query/match-pattern.ts';
 import { type SeenFile, withoutLinkedFamilies } from '../../read/list.ts';
 import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
@@ -244,8 +244,8 @@ async function findUnlisted(deps: OpenDeps, seen: readonly SeenFile[], source: L
     return { name, files: [name], isNamed: true };
   }
   const families = await groupManyFamilies(seen.map((file) => file.name));
-  throw familyNotFound(
-    node === '' ? name : formatLogSource(source),
+  throw sourceNotFound(
+    source,
     families.map((family) => family.name),
   );
 }

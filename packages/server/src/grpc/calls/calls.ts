@@ -21,6 +21,7 @@ import {
   parseFollowRequest,
   parseHistoryRequest,
   parseIncidentRequest,
+  parseLogFilesRequest,
   parseMemberSelection,
   parseSearchRequest,
   parseViewRequest,
@@ -112,7 +113,7 @@ export function createLogCalls(node: NodeState, scope: Scope): Pick<Calls, LogMe
   return {
     ListLogs: async (_request, options) => ({ logs: await node.listLogs(options) }),
     DescribeLogs: async (request, options) => {
-      const { state, asked } = await scope.records(NO_HEADERS, parseMemberSelection(toQuery(request)));
+      const { state, asked } = await scope.records(NO_HEADERS, parseLogFilesRequest(toQuery(request)));
       return logsMessage(await state.logFiles(asked, options));
     },
     StatLog: async (request, options) => {

@@ -93,7 +93,7 @@ export class GrpcNode implements NodeState {
   }
 
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return (await this.#connection.call('DescribeLogs', {}, options)).logs.map(readFileDetails);
+    return (await this.#connection.call('DescribeLogs', { src: [] }, options)).logs.map(readFileDetails);
   }
 
   async viewLog({ file, sizeBytes: size }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {

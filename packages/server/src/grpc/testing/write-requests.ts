@@ -15,7 +15,6 @@ import type {
   DigestLogsRequestMessage,
   FollowLogsRequestMessage,
   ListFieldsRequestMessage,
-  NodeSelectionMessage,
   RecordFilterMessage,
   SearchLogsRequestMessage,
 } from '../generated/messages.ts';
@@ -30,7 +29,6 @@ export function searchRequest(query: SearchQuery, { budgetMs }: Budget): SearchL
   const start: { cursor?: string; record?: string; timeMs?: number; offset?: number } = query.start ?? {};
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     order: query.order,
     limit: query.limit,
     before: query.before,
@@ -52,7 +50,6 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
     query.start === 'end' ? {} : query.start;
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     back: start.back,
     timeMs: wholeMs(start.timeMs ?? start.sinceMs),
     cursor: start.cursor ?? '',
@@ -66,7 +63,6 @@ export function countRequest(query: HistogramQuery, { budgetMs }: Budget): Count
   const { bucketMs, buckets } = query;
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     bucketMs,
     buckets,
     budgetMs: budgetMessage(budgetMs),
@@ -77,7 +73,6 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
   encodeCount('logDigest', query);
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     limit: query.limit,
     newSinceMs: wholeMs(query.newSinceMs),
     onlyNew: query.onlyNew ?? false,
@@ -89,7 +84,6 @@ export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFie
   encodeCount('logFields', query);
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     limit: query.limit,
     budgetMs: budgetMessage(budgetMs),
   };
@@ -99,7 +93,6 @@ export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRe
   encodeCount('logTop', query);
   return {
     filter: filterMessage(query),
-    selection: selectionMessage(query),
     by: query.by,
     limit: query.limit,
     values: [...(query.values ?? [])],
@@ -109,12 +102,9 @@ export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRe
   };
 }
 
-function selectionMessage({ src = [] }: LogSelection): NodeSelectionMessage {
-  return { nodes: [], role: '', labels: [], store: '', src: [...src] };
-}
-
-function filterMessage(query: RecordFilter): RecordFilterMessage {
+function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage {
   return {
+    src: [...(query.src ?? [])],
     fromMs: wholeMs(query.fromMs),
     toMs: wholeMs(query.toMs),
     minLevel: levelName(query.minLevel),

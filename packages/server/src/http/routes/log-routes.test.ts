@@ -17,7 +17,7 @@ describe('the details of one file', () => {
     const id = nodes[0]?.id ?? own.hostIp;
     const { files } = await requestJson<ClusterLogFiles>(
       node.port,
-      `/api/v1/log/files?${selection.replace('ID', id)}file=app.log`,
+      `/api/v1/log/files?${selection.replace('ID', id)}src==app.log`,
     );
     expect(files).toMatchObject([{ name: 'app.log', format: 'iso', problem: null }]);
     expect(files[0]?.learned?.facts).toContainEqual({

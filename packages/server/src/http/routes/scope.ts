@@ -49,7 +49,9 @@ export class Scope {
     asked: Asked,
   ): Promise<Answered<ClusterState, Asked>> {
     const state = this.members(request);
-    if (!selectsMembers(asked)) return { state, asked: { ...asked, nodes: [await this.#selfId()] } };
+    // What a node has itself is on its disk, unless the archive is asked for.
+    if (!selectsMembers(asked))
+      return { state, asked: { ...asked, nodes: [await this.#selfId()], store: asked.store ?? 'nodes' } };
     return { state, asked: withoutAll(asked) };
   }
 
