@@ -42,7 +42,15 @@ describe('JSON lines of the search engine', () => {
   ])('are what printing their records gives: %s %s', async (name, place) => {
     const invalid = Buffer.from([0x32, 0xff, 0xfe, 0x0a]);
     writeFileSync(join(dir, name), Buffer.concat([Buffer.from(`${ODD_LINES.join('\n')}\n`), invalid]));
-    const query = { src: [`=${name}`], order: 'oldest', limit: 1000, before: 1, after: 1, raw: true, fields: ['*'] } as const;
+    const query = {
+      src: [`=${name}`],
+      order: 'oldest',
+      limit: 1000,
+      before: 1,
+      after: 1,
+      raw: true,
+      fields: ['*'],
+    } as const;
     const lines: string[] = [];
     const times: number[] = [];
     let end: { reason: string } | undefined;

@@ -23,7 +23,13 @@ test('aborted follows leak no descriptor, watcher or timer', async () => {
   for (const name of ['a.log', 'b.log', 'c.log']) writeFileSync(join(dir, name), LINE.repeat(10));
   const before = timers().length;
   const hub = openHub(dir);
-  const queries = [{ src: ['=a.log'] }, { src: ['b.log'] }, {}, { src: ['=a.log'], start: { back: 3 } }, { src: ['=none'] }];
+  const queries = [
+    { src: ['=a.log'] },
+    { src: ['b.log'] },
+    {},
+    { src: ['=a.log'], start: { back: 3 } },
+    { src: ['=none'] },
+  ];
   const leave = async (turn: number) => {
     const abort = new AbortController();
     const query = { start: 'end', ...queries[turn % queries.length] } as const;

@@ -83,8 +83,10 @@ export class PageLoader {
     const options: ShowOptions = { align: 'center', isFocused, ...(near && { near }) };
     await this.reopen(async () => {
       const result = near ? await this.show({ at: near }, options) : await this.show('end', { align: 'bottom' });
-      const isGone = result === 'failed' && store.state.failure?.code === 'CURSOR_GONE';
-      return isGone && near?.atMs !== undefined ? this.show({ timeMs: near.atMs }, options) : result;
+      if (result !== 'failed' || !near) return result;
+      // A place in a log without times is not found again.
+      if (near.atMs === undefined) return this.show('end', { align: 'bottom' });
+      return store.state.failure?.code === 'CURSOR_GONE' ? this.show({ timeMs: near.atMs }, options) : result;
     });
   }
 
