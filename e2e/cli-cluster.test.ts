@@ -259,12 +259,12 @@ describe('porthole logs of a cluster', () => {
 
   it.each([
     [['broker-2:'], 'nodes=broker-2'],
-    [['broker-2:a.log'], 'nodes=broker-2', 'src=%3Da.log&'],
+    [['broker-2:a.log'], 'nodes=broker-2', 'src==a.log&'],
     [['broker-*:'], 'nodes=broker-*'],
-    [['*-?:a.log'], 'nodes=*-?', 'src=%3Da.log&'],
+    [['*-?:a.log'], 'nodes=*-?', 'src==a.log&'],
     [['10.8.0.9:2891'], 'nodes=10.8.0.9:2891'],
-    [['10.8.0.9:2891:a.log'], 'nodes=10.8.0.9:2891', 'src=%3Da.log&'],
-    [['--all', 'a.log'], 'nodes=*', 'src=%3Da.log&'],
+    [['10.8.0.9:2891:a.log'], 'nodes=10.8.0.9:2891', 'src==a.log&'],
+    [['--all', 'a.log'], 'nodes=*', 'src==a.log&'],
     [['--role', 'storage'], 'role=storage'],
   ])('%j asks the nodes it names', async (words, members, file = '') => {
     const nodes = { ...NODES, nodes: [...NODES.nodes, clusterNode('10.8.0.9:2891')] };

@@ -84,7 +84,7 @@ const single = share(() => startInProcess([{ files: { 'a.log': countedLines(30) 
 /** The cluster with many more nodes, of which one does not respond. */
 async function showMany(page: Page, count: number): Promise<void> {
   await page.route('**/api/v1/nodes', async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ timeout: 0 });
     const answer = (await response.json()) as ClusterNodes;
     const [node] = answer.nodes;
     if (!node) throw new Error('the cluster has a node');

@@ -163,7 +163,7 @@ it('a new version of the node asks for a reload, once', async () => {
   await waitUntilVisible(page.getByRole('heading', { name: '1 node is up' }));
   let version = '9.9.8';
   await page.route('**/api/v1/nodes', async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ timeout: 0 });
     const text = (await response.text()).replaceAll(/"version":"[^"]*"/g, `"version":"${version}"`);
     await route.fulfill({ response, body: text });
   });

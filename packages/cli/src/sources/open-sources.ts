@@ -77,7 +77,8 @@ export async function explainMissingLog(error: unknown, sources: readonly LogSou
   for (const source of sources) {
     const name = selectedLog(source)?.name;
     if (name === undefined) continue;
-    const listing = source.state.logFiles(pickMembers(source.selection));
+    const { src: _missing, ...members } = pickMembers(source.selection);
+    const listing = source.state.logFiles(members);
     // Without a list, the error says what it can.
     const { files: listed } = await listing.catch(() => NO_FILES);
     const names = [...new Set(listed.flatMap((each) => [each.name, each.family]))];

@@ -29,6 +29,7 @@ export class ComparedNodes {
 }
 
 /** What was recorded of a member that is gone is all there is of it; a slow one has more than it has counted in time. */
-function hasCountedAll({ outcome, coveredFromMs }: MemberReport): boolean {
-  return (outcome === 'ok' && coveredFromMs === undefined) || outcome === 'gone' || outcome === 'left';
+function hasCountedAll({ outcome, coveredFromMs, recordedBy }: MemberReport): boolean {
+  const isRecorded = recordedBy !== undefined || outcome === 'gone' || outcome === 'left';
+  return isRecorded || (outcome === 'ok' && coveredFromMs === undefined);
 }
