@@ -65,8 +65,8 @@ it('a range that begins before what was deleted is not that of the files', () =>
 it.each([
   ['a later range', { fromMs: DISK_MS - 9 }],
   ['no range: files are what was asked for', {}],
-  ['another log', { fromMs: 0, family: 'new.log' }],
-  ['one file', { fromMs: 0, file: 'app.log' }],
+  ['another log', { fromMs: 0, src: ['new.log'] }],
+  ['one file', { fromMs: 0, src: ['=app.log'] }],
 ])('nothing is missing of %s', (_title, selection) => {
   expect(filesOf([LOG, KEPT], selection)).toEqual([]);
 });

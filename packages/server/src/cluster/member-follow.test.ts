@@ -54,7 +54,7 @@ async function follow(port: number, path: string, token: string) {
 
 it('a follow through a member whose token is withdrawn ends, is reported, and continues with a new token', async () => {
   const { asked, member, tokenFile, memberTokens, client } = await startPair();
-  const all = await follow(asked.port, '/api/v1/log/follow?nodes=*&back=1', client.token);
+  const all = await follow(asked.port, '/api/v1/log/follow?nodes=*&back=2', client.token);
   const next = createToken('cluster');
   writeFileSync(memberTokens, next.line);
   await member.running.reload();
@@ -72,7 +72,7 @@ it('a follow through a member whose token is withdrawn ends, is reported, and co
 
 it('a client whose own token is withdrawn loses its follow through a member', async () => {
   const { asked, member, askedTokens, client, cluster } = await startPair();
-  const all = await follow(asked.port, '/api/v1/log/follow?nodes=*&back=1', client.token);
+  const all = await follow(asked.port, '/api/v1/log/follow?nodes=*&back=2', client.token);
   const one = await follow(asked.port, '/api/v1/log/follow?nodes=member&back=1', client.token);
   writeFileSync(askedTokens, cluster.line);
   await asked.running.reload();

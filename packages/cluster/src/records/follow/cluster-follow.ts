@@ -5,6 +5,7 @@ import {
   isSelected,
   type MemberReport,
   type MemberSelection,
+  parseLogSource,
   withoutSelection,
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
@@ -131,13 +132,18 @@ class ClusterFollow {
     // Those that have left are not followed, and what was recorded of them is not counted.
     const peers = chooseMembers(this.#deps, this.#request).filter(({ departed }) => !departed);
     if (start === 'end' || !('back' in start) || start.back === 0 || peers.length < 2) return shares;
-    const nodes = peers.map(({ member }) => member.id);
-    const newest = { ...filter, nodes, order: 'newest', limit: start.back, before: 0, after: 0 } as const;
+    const { src = [] } = this.#request;
+    // Logs of certain nodes cannot be asked for of those that are followed alone.
+    if (src.some((text) => parseLogSource(text).node !== '')) return shares;
+    const selection = { nodes: peers.map(({ member }) => member.id), ...(src.length > 0 && { src }) };
+    const newest = { ...filter, ...selection, order: 'newest', limit: start.back, before: 0, after: 0 } as const;
     const { signal, client } = this.#options;
     const counts = new Map<string, number>();
     try {
       for await (const item of searchCluster(this.#deps, newest, { ...(signal && { signal }), client })) {
         if (!isBatch(item)) {
+          // What was recorded of a member is not followed: its records stand where those of the others should.
+          if (item.members.some(({ id, outcome }) => outcome !== 'ok' && counts.has(id))) return shares;
           for (const { id, outcome, isPartial } of item.members) {
             const count = counts.get(id) ?? 0;
             if (outcome === 'ok' && !isPartial) shares.set(id, count === 0 ? 'end' : { back: count });

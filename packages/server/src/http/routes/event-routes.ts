@@ -91,6 +91,7 @@ async function memberVersion(
     const recorded = cluster.recordedMember?.(id);
     if (!recorded) throw failure;
     return recorded.configVersion(version, call).catch(() => {
+      // What is wrong with the member itself is what its client can mend.
       call.signal?.throwIfAborted();
       throw failure;
     });
