@@ -210,6 +210,9 @@ interface FlushableText {
   flush(nowMs: number): RecordEntry[];
 }
 
+/** Turns that a follower gets while as much is written as the ring holds: a batch takes a few to reach its reader. */
+const TURNS = 16;
+
 /** Pushes what was read to the ring and notifies the followers. */
 export class RingWriter {
   readonly #ring: RecordRing;
@@ -230,11 +233,11 @@ export class RingWriter {
   }
 
   /**
-   * One read may be more than the ring holds, so followers that keep up get a turn in between. Slow ones are not waited
+   * One read may be more than the ring holds, so followers that keep up get turns in between. Slow ones are not waited
    * for.
    */
   async writeAll(entries: readonly RecordEntry[]): Promise<void> {
-    const turnBytes = this.#limitBytes() / 4;
+    const turnBytes = this.#limitBytes() / TURNS;
     this.#isBusy = true;
     let cost = 0;
     for (const entry of entries) {
