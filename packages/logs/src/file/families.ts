@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LogError } from '../log-error.ts';
 import { nearestNames } from '../nearest-names.ts';
-import { formatLogSource, type LogSource } from '../query/log-sources.ts';
+import { familySource, formatLogSource, type LogSource } from '../query/log-sources.ts';
 import { isCompressedName } from './compression.ts';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
 
@@ -183,9 +183,9 @@ export function sourceNotFound({ node, kind, name }: LogSource, families: readon
   return new LogError('LOG_FILE_NOT_FOUND', `no log file named ${JSON.stringify(name)}`);
 }
 
-/** Includes the names that may have been meant. */
+/** Includes the names that may have been meant, as a request has to write them. */
 function familyNotFound(wanted: string, families: readonly string[]): LogError {
-  const near = nearestNames(wanted, families).map((name) => JSON.stringify(name));
+  const near = nearestNames(wanted, families).map((name) => JSON.stringify(familySource(name)));
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   return new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(wanted)}${hint}`);
 }
