@@ -1,4 +1,4 @@
-import { codeOf } from '@porthole/contract';
+import { codeOf, familySource, fileSource } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs/types';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArchiveRow } from '../testing/archive-row.ts';
@@ -157,7 +157,8 @@ describe('any text', () => {
       { regex: `${text.replace(/[^\w\s]/gu, '\\$&')}` },
       { source: text, component: text },
       { src: [text] },
-      { file: text },
+      { src: [familySource(text), fileSource(text)] },
+      { src: [`${text}/${text}`, `*${text}*`] },
       { nodes: [text] },
       { nodes: [`${text}*`] },
       { role: text },
