@@ -13,6 +13,7 @@ import { Program, runCommand, serve } from './testing/program.ts';
 
 const ALL = 'journal/all.log';
 const NGINX = 'journal/nginx.service.log';
+const OF_NGINX = [familySource(NGINX)];
 
 const ENTRIES = [
   { second: 0, message: 'Started nginx.service', identifier: 'systemd' },
@@ -110,11 +111,11 @@ describe('a node that serves the journal', () => {
     const dir = tempDir();
     const first = await startJournalNode(journal.dir, { dir, units: ['nginx', 'app.service'] });
     await caughtUp(first.state);
-    expect((await search(first.state, { src: [familySource(NGINX)] })).messages).toEqual(['bad\uFFFD!']);
+    expect((await search(first.state, { src: OF_NGINX })).messages).toEqual(['bad\uFFFD!']);
     const followed: string[] = [];
     const leave = new AbortController();
     const following = (async () => {
-      const query = { src: [familySource(NGINX)], start: { back: 1 } } as const;
+      const query = { src: OF_NGINX, start: { back: 1 } } as const;
       for await (const items of first.state.followLogs(query, { signal: leave.signal }))
         for (const item of items) if (item.type === 'record') followed.push(item.message);
     })();
@@ -122,7 +123,7 @@ describe('a node that serves the journal', () => {
     await eventually(() => expect(followed).toEqual(['bad\uFFFD!']));
     await journal.append({ second: 10, message: 'live', unit: 'nginx.service' }, { second: 11, message: 'other' });
     await eventually(() => expect(followed).toEqual(['bad\uFFFD!', 'live']));
-    const { cursor = '' } = (await search(first.state, { src: [familySource(NGINX)] })).records.at(-1) ?? {};
+    const { cursor = '' } = (await search(first.state, { src: OF_NGINX })).records.at(-1) ?? {};
     leave.abort();
     await following;
     await first.stop();
@@ -134,9 +135,9 @@ describe('a node that serves the journal', () => {
     await journal.append({ second: 20, message: 'while away', unit: 'nginx.service' });
     const second = await startJournalNode(journal.dir, { dir, units: ['nginx', 'app.service'] });
     await eventually(async () =>
-      expect((await search(second.state, { src: [familySource(NGINX)], start: { cursor } })).messages).toEqual(['while away']),
+      expect((await search(second.state, { src: OF_NGINX, start: { cursor } })).messages).toEqual(['while away']),
     );
-    expect((await search(second.state, { src: [familySource(NGINX)] })).messages).toEqual(['bad\uFFFD!', 'live', 'while away']);
+    expect((await search(second.state, { src: OF_NGINX })).messages).toEqual(['bad\uFFFD!', 'live', 'while away']);
     await second.stop();
 
     // The journal is vacuumed while nobody reads it: what may be missing is said where it is missing.
@@ -145,7 +146,7 @@ describe('a node that serves the journal', () => {
     await append.call({ dir: fresh } as JournalFiles, { second: 30, message: 'after', unit: 'nginx.service' });
     const third = await startJournalNode(fresh, { dir, units: ['nginx'] });
     await eventually(async () =>
-      expect((await search(third.state, { src: [familySource(NGINX)] })).messages.slice(-2)).toEqual([
+      expect((await search(third.state, { src: OF_NGINX })).messages.slice(-2)).toEqual([
         'entries may be missing here: the journal no longer has the last one that was read',
         'after',
       ]),
