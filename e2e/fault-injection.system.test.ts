@@ -167,7 +167,8 @@ describe.each([
       [...routes, ...values].map(async ([path, bytes], index) => {
         const [name = ''] = path.split('?');
         const reply = await sampleReply(`${member.running.url}api/v1/${path}`);
-        const ofRoute = { server, on: new RegExp(`/api/v1/${name}(\\?|$)`), through: new RegExp(`porthole/${name}$`) };
+        const through = new RegExp(name === 'node' ? 'v1/nodes$' : `porthole/${name}$|v1/${name} of porthole$`);
+        const ofRoute = { server, on: new RegExp(`/api/v1/${name}(\\?|$)`), through };
         const share = index < routes.length ? { of: 1, from: 0 } : { of: 4, from: index % 4 };
         // The page is taken to say that there is no such route, which is remembered.
         const framings = everyFraming(reply, { except: ['a web page'], share });

@@ -47,7 +47,10 @@ const BODIES: Readonly<Partial<Record<RouteId, string>>> = {
   mcp: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: TOOL }),
 };
 
-/** Every route of a node, and every route of its members through it; what the archive can answer, also by that alone. */
+/**
+ * Every route of a node, of it alone, of each member and of all of them, and every route of its members through it; what the
+ * archive can answer, also by that alone.
+ */
 export function everyCall(members: readonly string[]): Call[] {
   const own = ROUTE_IDS.flatMap((id) => callsOf(id, getRoute(id), members));
   const ofMembers = MEMBER_ROUTE_IDS.flatMap((id) => callsOf(id, getMemberRoute(id), members));
@@ -69,12 +72,12 @@ function callsOf(
     ...(method === 'POST' && { body: BODIES[id] ?? '{}' }),
     isEndless: response.each === 'event',
   }));
-  if (!parameters.some(({ name }) => name === 'store')) return calls;
-  const store = `${query === '' ? '?' : '&'}store=archive`;
-  return [
-    ...calls,
-    ...calls.map((call) => ({ ...call, name: `${call.name} (archive)`, path: `${call.path}${store}` })),
-  ];
+  const has = (name: string) => parameters.some((parameter) => parameter.name === name);
+  const separator = query === '' ? '?' : '&';
+  const withParameter = (suffix: string, parameter: string) =>
+    calls.map((call) => ({ ...call, name: `${call.name} ${suffix}`, path: `${call.path}${separator}${parameter}` }));
+  const ofNodes = has('nodes') ? [...members, '*'].flatMap((node) => withParameter(`of ${node}`, `nodes=${node}`)) : [];
+  return [...calls, ...ofNodes, ...(has('store') ? withParameter('(archive)', 'store=archive') : [])];
 }
 
 interface Target {
