@@ -137,7 +137,7 @@ test('a query that is invalid is refused although the logs take long to be opene
   const first = (query: object) => hub.follow({ start: 'end', ...query }).next();
   await expect(first({ start: { cursor: 'nonsense' } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
   await expect(first({ regex: '(' })).rejects.toThrow();
-  await expect(first({ family: 'b.log' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
+  await expect(first({ src: ['b.log'] })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
 });
 
 test('a follow that leaves while its logs are opened leaves nothing behind', async () => {
