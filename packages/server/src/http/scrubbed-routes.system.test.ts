@@ -75,15 +75,15 @@ async function startPlanted(): Promise<TestNode> {
 
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logView: ['file=a.log&size=1000000', 'file=a.log.2.gz&size=1000000', 'file=half.log', 'file=a.log&size=33'],
-  logFiles: ['', 'file=a.log', 'file=a.log.2.gz', 'file=half.log'],
+  logFiles: ['', 'src=%3Da.log', 'src=%3Da.log.2.gz', 'src=%3Dhalf.log'],
   logRaw: ['file=a.log', 'file=b.json.log', 'file=half.log'],
   logSearch: [
     'limit=1000&raw=true',
-    'file=a.log.2.gz&before=3&after=3&limit=20',
+    'src=%3Da.log.2.gz&before=3&after=3&limit=20',
     'q=login&order=oldest',
     'regex=login.with',
   ],
-  logFollow: ['back=50&raw=true', 'file=a.log&back=5'],
+  logFollow: ['back=50&raw=true', 'src=%3Da.log&back=5'],
   logHistogram: ['buckets=10'],
   logDigest: ['limit=1000'],
   logFields: ['limit=1000'],
@@ -92,8 +92,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   bundle: ['since=2026-11-01'],
 };
 
-/** Where a page or an asset is asked for by a name that stands in the path. */
-/** Of this node, and of all nodes. */
+/** Of this node, and of all nodes. Where a page or an asset is asked for by a name that stands in the path, by one. */
 function routeUrls(id: string, { path, parameters }: Route): string[] {
   const at = path.replace('{id}', 'n1').replace('{name}', 'porthole.svg');
   const ofNodes = parameters.some(({ name }) => name === 'nodes') && !at.includes('n1') ? ['', '&nodes=*'] : [''];
