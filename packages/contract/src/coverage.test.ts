@@ -50,6 +50,12 @@ describe('a response', () => {
     expect(reasons({ members: [OK], archive, membership })).toEqual(['- registry', '- archive']);
   });
 
+  it('of a node alone lacks what is only in the archive, which a cluster reads itself', () => {
+    const problems = [{ node: 'a', file: 'x.log', code: 'ONLY_ARCHIVED', detail: 'its files begin later' }];
+    expect(reasons({ members: [OK], problems }, { isAlone: true })).toEqual(['a unreadable']);
+    expect(reasons({ members: [OK], problems })).toEqual([]);
+  });
+
   it('lacks records of a member that has left only from before it left, and nobody has to look at it', () => {
     expect(reasons({ members: [LEFT] }, { fromMs: 1001 })).toEqual([]);
     const coverage = coverageOf({ members: [LEFT] }, { fromMs: 500 });

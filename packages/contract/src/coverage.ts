@@ -49,7 +49,7 @@ export interface Missing {
   isExpected: boolean;
 }
 
-/** What responses say about themselves; those of a cluster have `members`, those of a node have not. */
+/** What responses say about themselves: with a report of each member, or of the node that was asked alone. */
 export interface ResponseFacts {
   reason?: string | undefined;
   problems?: readonly { node?: string; file: string; code: string; detail: string }[] | undefined;
@@ -64,10 +64,12 @@ export interface ResponseFacts {
 export interface AskedRange {
   fromMs?: number | undefined;
   toMs?: number | undefined;
+  /** A node was asked alone: what only the archive has is missing. A cluster reads the archive itself. */
+  isAlone?: boolean | undefined;
 }
 
 /** What the disk of a node no longer has, and the archive has. */
-const ONLY_ARCHIVED = 'ONLY_ARCHIVED';
+export const ONLY_ARCHIVED = 'ONLY_ARCHIVED';
 
 /** Whether a file was not read, or only in part; others were left out on purpose, or read in spite of it. */
 export function isUnread({ code }: { code: string }): boolean {
@@ -80,7 +82,7 @@ export function coverageOf(response: ResponseFacts, asked: AskedRange = {}): Cov
   const missing = [
     ...missingRegistry(response.membership),
     ...(response.members ?? []).flatMap((report) => missingOfMember(report, asked)),
-    ...missingFiles(response),
+    ...missingFiles(response, asked),
     ...missingArchive(response.archive),
     ...missingRest(response),
   ];
@@ -171,14 +173,14 @@ export function missingOfMember(report: MemberReport, { fromMs = -Infinity }: As
 }
 
 /** The report of a member names its files already. */
-function missingFiles({ problems = [], limits, members }: ResponseFacts): Missing[] {
+function missingFiles({ problems = [], limits, members }: ResponseFacts, { isAlone }: AskedRange): Missing[] {
   const missing: Missing[] = limits === undefined ? [] : [{ ...OF_NO_MEMBER, reason: 'part', detail: limits }];
   const named = new Set(
     (members ?? []).filter(({ outcome, isPartial }) => isPartial || outcome !== 'ok').map(({ id }) => id),
   );
-  // A cluster reads the archive itself.
+  const readsArchive = members !== undefined && !isAlone;
   for (const { node = null, file, code, detail } of problems)
-    if (isUnread({ code }) && !(members && code === ONLY_ARCHIVED) && !(node !== null && named.has(node)))
+    if (isUnread({ code }) && !(readsArchive && code === ONLY_ARCHIVED) && !(node !== null && named.has(node)))
       missing.push({ ...OF_NO_MEMBER, node, reason: 'unreadable', detail: `${file}: ${code}: ${detail}` });
   return missing;
 }

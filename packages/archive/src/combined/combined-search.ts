@@ -6,6 +6,7 @@ import {
   errorMessage,
   type MemberReport,
   type MemberSelection,
+  ONLY_ARCHIVED,
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
@@ -176,7 +177,7 @@ class CombinedSearchRun {
       members: withArchive(this.#memberReports(lastEnd), { ...share, range: this.#range(), gaps: this.#deps.gaps }),
       membership: lastEnd?.membership ?? facts.membership,
       // What a member has only in the archive is read there.
-      problems: ends.flatMap(({ problems = [] }) => problems.filter(({ code }) => code !== 'ONLY_ARCHIVED')),
+      problems: ends.flatMap(({ problems = [] }) => problems.filter(({ code }) => code !== ONLY_ARCHIVED)),
       ...(lastEnd?.duplicates && { duplicates: lastEnd.duplicates }),
       cursor: position && encodeCombinedCursor(position),
       archive: archivePart(share),

@@ -21,6 +21,7 @@ import {
   type MemberSelection,
   type MembershipState,
   type NodeState,
+  ONLY_ARCHIVED,
   PortholeError,
   type SearchOptions,
   withCoverage,
@@ -185,7 +186,10 @@ export class LogsAlone implements Pick<ClusterState, RecordOperations | 'around'
     const part = unread === null ? report : { ...report, detail, isPartial: true as const };
     const { coveredFromMs, coveredToMs } = end;
     const members = [isCut ? { ...part, coveredFromMs, coveredToMs } : part];
-    return withCoverage({ ...count, counted, members }, range(fromMs, toMs));
+    // Files that could not be read are in the report.
+    const problems = end.problems.filter(({ code }) => code === ONLY_ARCHIVED);
+    const { coverage } = withCoverage({ members, problems }, range(fromMs, toMs));
+    return { ...count, counted, members, coverage };
   }
 
   protected report({ elapsedMs, count }: Pick<MemberReport, 'elapsedMs' | 'count'>): MemberReport {
@@ -242,7 +246,7 @@ export class NodeAlone extends LogsAlone implements Pick<ClusterState, RecordOpe
 }
 
 function range(fromMs: number | undefined, toMs: number | undefined) {
-  return { fromMs, toMs };
+  return { fromMs, toMs, isAlone: true };
 }
 
 /** How the members of a node that answers alone are known. */

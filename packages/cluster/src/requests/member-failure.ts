@@ -1,4 +1,11 @@
-import { codeOf, errorMessage, isUnread, type MemberOutcome, type MemberReport } from '@porthole/contract';
+import {
+  codeOf,
+  errorMessage,
+  isUnread,
+  type MemberOutcome,
+  type MemberReport,
+  ONLY_ARCHIVED,
+} from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 
 /** How many causes to follow for a system error code. */
@@ -94,5 +101,5 @@ function isFailure(value: unknown): value is FileProblem {
   const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
   if (![file, code, detail].every((text) => typeof text === 'string')) return false;
   // A cluster reads the archive itself.
-  return isUnread({ code: code as string }) && code !== 'ONLY_ARCHIVED';
+  return isUnread({ code: code as string }) && code !== ONLY_ARCHIVED;
 }

@@ -1,5 +1,5 @@
 import type { ProgressWriter, ShipperStatus } from '@porthole/archive';
-import { LogSources, type ShippingState } from '@porthole/contract';
+import { LogSources, ONLY_ARCHIVED, type ShippingState } from '@porthole/contract';
 import type { DeletedRecords } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { Metric } from '../metrics/prometheus-text.ts';
@@ -113,6 +113,6 @@ export function onlyArchived(
     const where =
       diskFromMs === null ? 'it is no longer on disk' : `its files begin at ${new Date(diskFromMs).toISOString()}`;
     const detail = `${where}; older records are in the archive: ask /api/v1/log/search?nodes=* (program: --all)`;
-    return [{ problem: { file: log, code: 'ONLY_ARCHIVED', detail }, toMs: Math.max(toMs, beginMs) }];
+    return [{ problem: { file: log, code: ONLY_ARCHIVED, detail }, toMs: Math.max(toMs, beginMs) }];
   });
 }
