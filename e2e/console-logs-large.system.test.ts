@@ -19,6 +19,9 @@ const HOLE_BYTES = 2 * MB;
 const END_BYTES = MB;
 const MIDDLE_SHARE = 0.004;
 
+/** Where a bisection towards the end probes: finding nothing there, it reads all that follows. */
+const PROBED_BYTES = 100 * LINE_BYTES;
+
 /** When the line at an offset was written: what stands later was written later. */
 function sparseTimeMs(offset: number): number {
   return FIRST_MS + Math.floor(offset / 100);
@@ -33,6 +36,10 @@ function writeSparseLog(path: string, sizeBytes: number): void {
     writeSync(descriptor, stretch, start);
   };
   for (let start = HOLE_BYTES; start < sizeBytes - END_BYTES; start += HOLE_BYTES) write(start, 2 * LINE_BYTES);
+  for (let rest = sizeBytes / 2; rest > HOLE_BYTES; rest /= 2) {
+    const probed = Math.floor((sizeBytes - rest) / LINE_BYTES) * LINE_BYTES;
+    write(probed - LINE_BYTES, PROBED_BYTES);
+  }
   write(0, END_BYTES);
   const middleBytes = sizeBytes * MIDDLE_SHARE;
   write((sizeBytes - middleBytes) / 2, middleBytes);
