@@ -152,9 +152,12 @@ describe('going to another place', () => {
 
 describe('a line of 20 MB', () => {
   it('is split, loaded piece by piece, and the page stays responsive', async () => {
+    // What was written just before the last line is returned again when it is followed from there.
+    const earlier = { timeMs: Date.now() - 60_000 };
+    const long = logLine(`long ${'x'.repeat(20 * MB)}`, earlier);
     const { running } = await startTestNode({
       settings: SETTINGS,
-      files: { 'a.log': `${logLine('before')}${logLine(`long ${'x'.repeat(20 * MB)}`)}${logLine('after')}` },
+      files: { 'a.log': `${logLine('before', earlier)}${long}${logLine('after')}` },
     });
     const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log`);
     // Older rows arrive after the newest.
