@@ -148,6 +148,20 @@ describe('a search of the cluster', () => {
     expect(end.coverage).toMatchObject({ isComplete: false, missing: [{ node: 'slow', reason: 'slow' }] });
   });
 
+  it('ends where the request to a member that has been seen lately was given up', async () => {
+    const given = fakeCluster(
+      {
+        a: new FakeNode({ records: recordsAt('a', [15]) }),
+        slow: new FakeNode({ search: () => throws(new PortholeError('DEADLINE_EXCEEDED', 'sent no byte')) }),
+      },
+      { alive: ['slow'] },
+    );
+    const deps = { ...given, directory: { ...given.directory, has: () => true } };
+    const { messages, end } = await collectResponse(searchCluster(deps, ASKED));
+    expect(messages).toEqual(['a0']);
+    expect(end.members).toMatchObject([{ outcome: 'ok' }, { id: 'slow', outcome: 'slow', detail: 'sent no byte' }]);
+  });
+
   it('returns the records of a late member after the others, in its own order', async () => {
     let release = () => {};
     const isAllowed = new Promise<void>((resolve) => {

@@ -110,11 +110,18 @@ async function* readUnlessSilent(
   const batches = search(leaving.signal)[Symbol.asyncIterator]();
   const nextWithin = async (ms: number) => {
     const reading = batches.next();
+    let hasSettled = false;
+    const onSettled = () => {
+      hasSettled = true;
+    };
+    reading.then(onSettled, onSettled);
     for (;;) {
       try {
         return await withDeadline(() => reading, { timeoutMs: ms, signal });
       } catch (error) {
-        if (codeOf(error) === 'DEADLINE_EXCEEDED' && !signal.aborted && isAlive()) continue;
+        // The deadline here, not one of the request itself, which has ended then.
+        const isOurs = codeOf(error) === 'DEADLINE_EXCEEDED' && !hasSettled;
+        if (isOurs && !signal.aborted && isAlive()) continue;
         leaving.abort(error); // `return` alone would wait behind the read that is stuck
         throw error;
       }

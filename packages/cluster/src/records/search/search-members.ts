@@ -131,7 +131,7 @@ export function membersToQuery(
       clock,
       newestFirst,
       firstBatchMs,
-      timeoutMs: isSelf ? timeoutMs + SELF_MORE_MS : timeoutMs,
+      timeoutMs: isSelf ? Math.min(timeoutMs + SELF_MORE_MS, MAX_TIMER_MS) : timeoutMs,
       isAlive: () => isSelf || deps.directory.isAlive(id),
       reached,
       doubt: doubtOf(clock, request, position),
