@@ -21,7 +21,7 @@ describe('a regex that takes long', () => {
     const node = await AttackedNode.start({ files });
     const leaving = new AbortController();
     const attacks = ['search', 'histogram', 'digest'].map((path) =>
-      fetch(`${node.url}api/v1/log/${path}?file=slow.log&${slow}`, leaving)
+      fetch(`${node.url}api/v1/log/${path}?src==slow.log&${slow}`, leaving)
         .then((answer) => answer.text())
         .catch(() => ''),
     );
@@ -60,7 +60,7 @@ describe('a regex that takes long', () => {
     const node = await AttackedNode.start({ files: { 'a.log': `${HEAD}text\n` } });
     const regex = encodeURIComponent('(?:.?){1000}'.repeat(110));
     for (const path of ['search', 'histogram', 'digest', 'follow']) {
-      const { status, text } = await node.request(`api/v1/log/${path}?file=a.log&regex=${regex}`);
+      const { status, text } = await node.request(`api/v1/log/${path}?src==a.log&regex=${regex}`);
       expect([status, JSON.parse(text)]).toMatchObject([400, { code: 'REGEX_TOO_COMPLEX' }]);
     }
     expect(await node.metric('porthole_scan_threads_replaced_total')).toBe(0);

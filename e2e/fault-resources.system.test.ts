@@ -42,7 +42,7 @@ describe('a node with little memory', () => {
     const files = { 'big.log': line.repeat(100_000) };
     const node = await AttackedNode.start({ files, env: { NODE_OPTIONS: '--max-old-space-size=64' } });
     const questions = ['search?limit=10000&order=oldest', 'search?limit=10000&q=record', 'histogram?', 'digest?'];
-    const asked = Array.from({ length: 8 }, (_, n) => `api/v1/log/${questions[n % questions.length]}&file=big.log`);
+    const asked = Array.from({ length: 8 }, (_, n) => `api/v1/log/${questions[n % questions.length]}&src==big.log`);
     const statuses = await Promise.all(asked.map(async (path) => (await node.request(path)).status));
     expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
     expect((await node.request('api/v1/log/view?file=big.log&size=1000')).status).toBe(200);
@@ -112,7 +112,7 @@ describe('an archive that is small and holds much', () => {
     const before = node.residentMib;
     const answers = await Promise.all(
       ['search?q=text', 'search?q=nothing', 'histogram?', 'digest?'].map((question) =>
-        node.request(`api/v1/log/${question}&file=a.log`),
+        node.request(`api/v1/log/${question}&src==a.log`),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

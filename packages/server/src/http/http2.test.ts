@@ -97,7 +97,7 @@ describe('HTTP/2 over TLS', () => {
   it('follows a log, and ends the follow when the client leaves or the node stops', async () => {
     const { node, session } = await serve();
     const authorization = `Bearer ${node.tokens.viewer}`;
-    const stream = begin(session, { ':path': `${PATHS.logFollow}?file=a.log`, authorization });
+    const stream = begin(session, { ':path': `${PATHS.logFollow}?src==a.log`, authorization });
     await once(stream, 'response');
     appendFileSync(join(node.logDir, 'a.log'), LINE.replace('hello', 'later'));
     let text = '';
@@ -106,7 +106,7 @@ describe('HTTP/2 over TLS', () => {
       if (text.includes('later')) break;
     }
     stream.close(constants.NGHTTP2_CANCEL);
-    const other = begin(session, { ':path': `${PATHS.logFollow}?file=a.log`, authorization });
+    const other = begin(session, { ':path': `${PATHS.logFollow}?src==a.log`, authorization });
     await once(other, 'response');
     const ended = once(other, 'close');
     other.resume();

@@ -35,7 +35,7 @@ const ask = (path: string, headers: Record<string, string> = {}, options: SendRe
   sendRequest(node.port, path, { headers, ...options });
 
 const VIEW = `${PATHS.logView}?file=a.log`;
-const SEARCH = `${PATHS.logSearch}?file=a.log&limit=1000`;
+const SEARCH = `${PATHS.logSearch}?src==a.log&limit=1000`;
 
 describe('a compressed response', () => {
   it.each(Object.keys(DECODERS))('in %s is the same text, shorter', async (encoding) => {
@@ -182,7 +182,7 @@ describe('a search', () => {
   it('has, as one document, the records and the closing record', async () => {
     for (const path of [
       SEARCH,
-      `${PATHS.logSearch}?file=a.log&limit=1`,
+      `${PATHS.logSearch}?src==a.log&limit=1`,
       `${PATHS.logSearch}?q=nothing-like-this`,
       `${PATHS.logSearch}?nodes=*&limit=3`,
       `${PATHS.logAround}?nodes=*&time=2026-11-15T10:00:00Z&limit=3`,
