@@ -8,17 +8,7 @@ import {
   isRest,
   missingText,
 } from '@porthole/contract';
-import {
-  bytesOf,
-  EMPTY_BATCH,
-  isBatch,
-  type MergedRun,
-  mergeByTime,
-  type Origin,
-  originAt,
-  type RecordBatch,
-  renderText,
-} from '@porthole/records';
+import { bytesOf, EMPTY_BATCH, isBatch, type RecordBatch, renderText } from '@porthole/records';
 
 /** What is needed of a cluster to search it. */
 type SearchedCluster = Pick<ClusterState, 'search'>;
