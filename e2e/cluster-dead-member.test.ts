@@ -165,8 +165,7 @@ async function expectSameCause(n1: ClusterProcess): Promise<void> {
 
   for await (const items of n1.client.node('n3').search({ terms: ['nobody'] })) {
     const last = items.at(-1);
-    if (last?.type === 'end')
-      expect(gapsText(coverageOf(last))).toMatch(said);
+    if (last?.type === 'end') expect(gapsText(coverageOf(last))).toMatch(said);
   }
 
   const records = n1.client.records({ nodes: ['*'], terms: ['nobody wrote this'] });
