@@ -32,6 +32,28 @@ describe('asking all', () => {
     expect(most).toBe(4);
   });
 
+  it('does not give up the node that is asked when the deadline of a member has passed', async () => {
+    const [member, other] = testPeers(2) as readonly [Peer, Peer];
+    const self: Peer = { ...other, member: { ...other.member, isSelf: true } };
+    let release = (): void => {};
+    const isAllowed = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const ask = async (peer: Peer): Promise<number> => {
+      if (peer === self) await isAllowed;
+      else return new Promise(() => {});
+      return 1;
+    };
+    const asking = fanOut([member, self], ask, { ...OPTIONS, timeoutMs: 20 });
+    const [given] = await fanOut([member], ask, { ...OPTIONS, timeoutMs: 40 });
+    release();
+    expect([given?.report.outcome, ...(await asking).map(({ report }) => report.outcome)]).toEqual([
+      'timeout',
+      'timeout',
+      'ok',
+    ]);
+  });
+
   it('reports who fails and who is deaf, and never fails itself', async () => {
     const peers = testPeers(3);
     const ask = async ({ state }: Peer) => {
