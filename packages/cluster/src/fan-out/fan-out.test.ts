@@ -33,7 +33,8 @@ describe('asking all', () => {
   });
 
   it('does not give up the node that is asked when the deadline of a member has passed', async () => {
-    const [member, other] = testPeers(2) as readonly [Peer, Peer];
+    const [member, other] = testPeers(2);
+    if (!member || !other) throw new Error('there are two');
     const self: Peer = { ...other, member: { ...other.member, isSelf: true } };
     let release = (): void => {};
     const isAllowed = new Promise<void>((resolve) => {
